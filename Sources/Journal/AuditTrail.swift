@@ -1,5 +1,3 @@
-package import Files
-
 /// Keeps what people changed, apart from what happened to jobs. Calls block and may be made from any thread.
 package protocol AuditTrail: Sendable {
     /// Puts a change on record that is about to be made. Returns the number that it is known by.
@@ -7,7 +5,4 @@ package protocol AuditTrail: Sendable {
 
     /// Adds its result.
     func endAudit(_ number: Int64, result: String) throws(JournalError)
-
-    /// The newest of them, newest first, made since that time.
-    func audit(since: Timestamp?, limit: Int) throws(JournalError) -> [AuditEntry]
 }

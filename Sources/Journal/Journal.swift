@@ -6,7 +6,7 @@ import SystemPackage
 /// says how far it is.
 ///
 /// One process writes; others may read meanwhile. Calls block and may be made from any thread.
-package protocol Journal: Sendable {
+package protocol Journal: JournalReading {
     /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
     ///
     /// The drop's name and the time of its claim stay what they were first, and a `retryOf` or `replayOf` that a job
@@ -23,28 +23,6 @@ package protocol Journal: Sendable {
 
     /// Ends the run cleanly: what is unfinished was put down in order, so the next start counts no recovery.
     func endRun() throws(JournalError)
-
-    /// The latest run, whether it has ended or not; nil where there was none.
-    func lastRun() throws(JournalError) -> RunRecord?
-
-    /// Every unfinished job, oldest first.
-    func unfinished() throws(JournalError) -> [JobRecord]
-
-    /// One job, or nil.
-    func job(_ id: JobID) throws(JournalError) -> JobRecord?
-
-    /// Jobs that match, newest first.
-    func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord]
-
-    /// How many jobs each pipeline has in each state, and how many in each stage. A failed job that was sent in again
-    /// is not counted: the job that it led to is.
-    func counts() throws(JournalError) -> [JobCount]
-
-    /// What is known of each pipeline, by name.
-    func pipelines() throws(JournalError) -> [PipelineRecord]
-
-    /// What people hold, by pipeline. A hold whose time is over may still be among it.
-    func holds() throws(JournalError) -> [HoldRecord]
 
     /// Puts holds on record and removes others, all or none; when it returns that is on the disk, whatever else is not.
     /// One takes the place of the last one of its pipeline, and is not removed as that.

@@ -130,6 +130,15 @@ extension JSONText {
         }
     }
 
+    package mutating func workPlace(_ place: WorkPlace) {
+        object { json in
+            json.path("path", place.path)
+            json.integer("inbox", place.inbox)
+            json.integer("file_system", place.fileSystem)
+            json.integer("mount", place.mount)
+        }
+    }
+
     package mutating func transition(_ transition: Transition) {
         object { json in
             json.text("event", transition.event)

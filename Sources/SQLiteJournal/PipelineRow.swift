@@ -32,14 +32,7 @@ enum PipelineRow {
         values.blob(record.source)
         values.json(record.works) { json, works in
             json.array { json in
-                for place in works {
-                    json.object { json in
-                        json.path("path", place.path)
-                        json.integer("inbox", place.inbox)
-                        json.integer("file_system", place.fileSystem)
-                        json.integer("mount", place.mount)
-                    }
-                }
+                for place in works { json.workPlace(place) }
             }
         }
         try values.execute(statement, in: db)

@@ -26,12 +26,13 @@ extension SQLiteJournal: AuditTrail {
         }
     }
 
-    package func audit(since: Timestamp?, limit: Int) throws(JournalError) -> [AuditEntry] {
+    package func audit(since: Timestamp?, limit: Int, skip: Int) throws(JournalError) -> [AuditEntry] {
         try read { db in
             let sql = """
-                SELECT at, user, name, verb, arguments, result FROM audit WHERE at >= ? ORDER BY number DESC LIMIT ?
+                SELECT at, user, name, verb, arguments, result FROM audit WHERE at >= ?
+                ORDER BY number DESC LIMIT ? OFFSET ?
                 """
-            return try Self.rows(db, sql, [since?.nanoseconds ?? 0, limit]) { columns throws(JournalError) in
+            return try Self.rows(db, sql, [since?.nanoseconds ?? 0, limit, skip]) { columns throws(JournalError) in
                 columns.subject = "the record of a change"
                 return AuditEntry(
                     at: try columns.time("at"), user: UInt32(truncatingIfNeeded: try columns.integer("user")),

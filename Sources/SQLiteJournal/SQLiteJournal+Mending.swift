@@ -86,13 +86,14 @@ extension SQLiteJournal {
 
     /// All that the open journal holds, as a file of its own.
     private func back(_ writer: DatabasePool, up copy: FilePath) throws {
+        // Before it is opened, so that it is never anybody else's.
+        try Self.create(copy)
         let target = try DatabaseQueue(path: try Self.text(of: copy), configuration: Self.configuration())
         try writer.writeWithoutTransaction { source in
             try target.writeWithoutTransaction { try source.backup(to: $0) }
         }
         try Self.check(target, copy)
         try target.close()
-        chmod(copy.string, 0o600)
     }
 
     private static func remove(_ journal: FilePath, _ suffixes: [String] = suffixes) throws(JournalError) {

@@ -66,7 +66,7 @@ extension SQLiteJournal {
     }
 
     /// Makes an empty database that is its user's alone; SQLite gives its log the same rights.
-    private static func create(_ path: FilePath) throws(JournalError) {
+    static func create(_ path: FilePath) throws(JournalError) {
         do throws(IOError) {
             try OpenFile.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600).close()
         } catch {

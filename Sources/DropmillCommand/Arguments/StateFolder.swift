@@ -1,8 +1,10 @@
 import ArgumentParser
 import Files
+import Glibc
 import Journal
 import PipelineConfig
 import PipelineEngine
+import PipelineKit
 import SQLiteJournal
 import SystemPackage
 
@@ -16,26 +18,38 @@ struct StateFolder {
             given ?? DefaultPlaces(hasPipelines: hasPipelines, state: Environment.variables["DROPMILL_STATE"]).state
     }
 
-    /// Looks into the journal. What is wrong with it is printed, and the exit status thrown.
-    func read<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
-        do throws(JournalError) {
-            let journal = try SQLiteJournal.open(reading: path)
-            defer { journal.close() }
-            return try body(journal)
-        } catch {
-            throw report(error)
+    /// Looks into the journal; whoever may not open it is told by the daemon what is in it.
+    func look<Result>(_ body: (any JournalReading) throws(JournalError) -> Result) throws(JournalError) -> Result {
+        guard mayOpenJournal else {
+            if isHeldIfKnown == false { throw closed }
+            return try body(DaemonJournal(of: path))
         }
+        let journal = try SQLiteJournal.open(reading: path)
+        defer { journal.close() }
+        return try body(journal)
     }
 
-    /// Looks into the journal for what would be good to know; nil where there is none, or nothing in it.
-    func peek<Result>(_ body: (any Journal) throws(JournalError) -> Result?) -> Result? {
-        do throws(JournalError) {
-            let journal = try SQLiteJournal.open(reading: path)
-            defer { journal.close() }
-            return try body(journal)
-        } catch {
-            return nil
-        }
+    /// The same. What is wrong with it is printed, and the exit status thrown.
+    func read<Result>(_ body: (any JournalReading) throws(JournalError) -> Result) throws(ExitCode) -> Result {
+        do throws(JournalError) { return try look(body) } catch { throw report(error) }
+    }
+
+    /// The same for what would be good to know; nil where there is no journal, or nothing in it.
+    func peek<Result>(_ body: (any JournalReading) throws(JournalError) -> Result?) -> Result? {
+        do throws(JournalError) { return try look(body) } catch { return nil }
+    }
+
+    private var mayOpenJournal: Bool {
+        let file = SQLiteJournal.file(in: path)
+        return file.withPlatformString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) } == 0 || errno != EACCES
+    }
+
+    private var closed: JournalError {
+        let owner = FileStatus.of(path, followingLinks: true).map { AccountName.user($0.st_uid) } ?? "its user"
+        return JournalError(
+            .missing,
+            "No daemon is running with the state folder '\(path.text)', and only \(owner) and root may read its "
+                + "journal; run this as one of them, or start the daemon.")
     }
 
     /// As `read`, with a journal that can be written to. One that is not there is not made.
@@ -53,7 +67,7 @@ struct StateFolder {
     /// Whether a daemon holds it now.
     func isHeld() throws(JournalError) -> Bool {
         do throws(IOError) {
-            return try FolderLock.isHeld(path)
+            return try probe()
         } catch {
             throw JournalError(.environment, "\(error); name the daemon's state folder with --state-dir")
         }
@@ -62,9 +76,21 @@ struct StateFolder {
     /// The same; nil if unknown, such as for another user's folder.
     var isHeldIfKnown: Bool? {
         do throws(IOError) {
-            return try FolderLock.isHeld(path)
+            return try probe()
         } catch {
             return error.errno == .noSuchFileOrDirectory ? false : nil
+        }
+    }
+
+    /// By its lock; by its socket for those who may reach that only.
+    private func probe() throws(IOError) -> Bool {
+        do throws(IOError) {
+            return try FolderLock.isHeld(path)
+        } catch {
+            guard error.errno == .permissionDenied, let isListening = ControlClient.isListening(in: path) else {
+                throw error
+            }
+            return isListening
         }
     }
 

@@ -58,6 +58,24 @@ enum ControlClient {
         return answer
     }
 
+    /// Whether a daemon is there that hears this user; nil if unknown, such as where this user may not reach it.
+    static func isListening(in folder: FilePath) -> Bool? {
+        let descriptor = ControlSocket.make(blocking: false)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        do throws(IOError) {
+            if try ControlSocket.withAddress(in: folder, { Glibc.connect(descriptor, $0, $1) }) == 0 { return true }
+        } catch {
+            return nil
+        }
+        switch Errno.last {
+        // Others wait before us.
+        case .resourceTemporarilyUnavailable: return true
+        case .noSuchFileOrDirectory, .connectionRefused: return false
+        default: return nil
+        }
+    }
+
     private static func connect(_ descriptor: Int32, in folder: FilePath) throws(Problem) {
         for attempt in 1... {
             let connected: Int32

@@ -15,8 +15,8 @@ enum ControlSocket {
     ) throws(IOError) -> Result {
         let plain = folder.appending(name)
         if plain.bytes.count < longestPath { return try withAddress(of: plain, body) }
-        // A longer path is reached by the open folder; there is no `bindat`.
-        let open = try OpenFile.open(folder, O_RDONLY | O_DIRECTORY)
+        // A longer path is reached by the open folder; there is no `bindat`. Not for reading, which not all may.
+        let open = try OpenFile.open(folder, OpenFile.pathOnly | O_DIRECTORY)
         return try withAddress(of: FilePath("/proc/self/fd/\(open.descriptor)/\(name)"), body)
     }
 

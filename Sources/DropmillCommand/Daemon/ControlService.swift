@@ -27,7 +27,7 @@ enum ControlService {
         [
             waiting(engine), drop(engine), health(engine, reloader), subscribe(feed), files(reloader), reload(reloader),
             hold(engine), cancel(engine), release(engine), bump(engine),
-        ]
+        ] + reading(engine.reading)
     }
 
     private static func waiting(_ engine: Engine) -> ControlHandler {

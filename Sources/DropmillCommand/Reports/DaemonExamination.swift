@@ -3,7 +3,6 @@ import Files
 import Journal
 import PipelineEngine
 import PipelineKit
-import SQLiteJournal
 import SystemPackage
 
 /// What the daemon that runs, and the journal, know of what is wrong.
@@ -22,13 +21,13 @@ struct DaemonExamination {
         isRunning = state.isHeldIfKnown
         if isRunning == true { ask(state, pipelines) }
         do throws(JournalError) {
-            let journal = try SQLiteJournal.open(reading: state.path)
-            defer { journal.close() }
-            let records = try journal.pipelines()
-            if isRunning == true { reportPauses(records) }
-            report(try journal.holds().filter { !$0.isOver(at: .now()) })
-            let works = Dictionary(records.map { ($0.name, $0.works.map(\.path)) }) { first, _ in first }
-            try reportStranded(try journal.unfinished(), pipelines, works, journal)
+            try state.look { journal throws(JournalError) in
+                let records = try journal.pipelines()
+                if isRunning == true { reportPauses(records) }
+                report(try journal.holds().filter { !$0.isOver(at: .now()) })
+                let works = Dictionary(records.map { ($0.name, $0.works.map(\.path)) }) { first, _ in first }
+                try reportStranded(try journal.unfinished(), pipelines, works, journal)
+            }
         } catch {
             guard error.kind != .missing || isRunning == true else { return }
             findings.append(.problem(.journal, Self.plain(error.message), Self.plain(error.remedy)))
@@ -82,7 +81,7 @@ struct DaemonExamination {
 
     /// Jobs that no start resumes: their pipeline or their folder is gone.
     private mutating func reportStranded(
-        _ unfinished: [JobRecord], _ pipelines: [Pipeline], _ works: [String: [FilePath]], _ journal: any Journal
+        _ unfinished: [JobRecord], _ pipelines: [Pipeline], _ works: [String: [FilePath]], _ journal: any JournalReading
     ) throws(JournalError) {
         let known = running.union(pipelines.map(\.name))
         let left = Dictionary(grouping: unfinished, by: \.pipeline)

@@ -13,7 +13,7 @@ enum JobFinder {
     private static let shown = 3
 
     /// An id comes first, then the beginning of exactly one, then a name; of several drops of a name the newest.
-    static func find(_ text: String, in journal: any Journal) throws(JournalError) -> Match {
+    static func find(_ text: String, in journal: any JournalReading) throws(JournalError) -> Match {
         let upper = text.uppercased()
         if let id = JobID(upper), let record = try journal.job(id) { return .found(record) }
         var similar: [JobRecord] = []

@@ -23,7 +23,7 @@ struct JobSurroundings {
     }
 
     /// By what the journal says.
-    init(_ journal: any Journal, isRunning: Bool?) throws(JournalError) {
+    init(_ journal: any JournalReading, isRunning: Bool?) throws(JournalError) {
         self.init(of: try journal.pipelines(), holds: try journal.holds(), isRunning: isRunning)
     }
 

@@ -62,7 +62,7 @@ struct StatusReport {
     /// What of the running daemon's files is not loaded.
     var unloaded: [FilesVerb.Difference] = []
 
-    init(_ journal: any Journal, isRunning: Bool) throws(JournalError) {
+    init(_ journal: any JournalReading, isRunning: Bool) throws(JournalError) {
         self.isRunning = isRunning
         run = try journal.lastRun()
         var rows: [String: Row] = [:]

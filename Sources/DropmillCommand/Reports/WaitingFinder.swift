@@ -9,7 +9,7 @@ enum WaitingFinder {
     typealias Found = (waiting: BumpVerb.Waiting, name: String)
 
     static func find(
-        _ text: String, in journal: any Journal
+        _ text: String, in journal: any JournalReading
     ) throws(JournalError) -> Result<Found, ControlClient.Problem> {
         let path = RawArguments.path(text)
         // What matters here are their names and inboxes.

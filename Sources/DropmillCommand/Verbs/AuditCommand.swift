@@ -36,7 +36,7 @@ struct AuditCommand: ParsableCommand {
 
     func run() throws {
         let entries = try folder.folder.read { journal throws(JournalError) in
-            try (journal as? any AuditTrail)?.audit(since: since, limit: limit) ?? []
+            try journal.audit(since: since, limit: limit)
         }
         if json {
             print(Self.json(entries))

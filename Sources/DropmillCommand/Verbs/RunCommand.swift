@@ -80,7 +80,7 @@ struct RunCommand: StageVerb {
             state: folder, once: once, keepHistory: keepHistory,
             judge: FormatProgram.own.judge)
         configuration.pulse = { @Sendable in service?.note($0.text) }
-        configuration.readers = inForce.controlGroup
+        configuration.members = inForce.controlGroup
         configuration.stall = inForce.stall
         let memory = once ? nil : IdleMemory()
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))

@@ -42,7 +42,7 @@ struct ShowCommand: ParsableCommand {
     }
 
     static func find(
-        _ text: String, in journal: any Journal, isRunning: Bool? = nil
+        _ text: String, in journal: any JournalReading, isRunning: Bool? = nil
     ) throws(JournalError) -> (match: JobFinder.Match, story: JobStory?) {
         let match = try JobFinder.find(text, in: journal)
         guard case .found(let record) = match else { return (match, nil) }

@@ -46,7 +46,8 @@ struct UnfinishedJobs {
         if !isComplete { throw ExitStatus.failure }
     }
 
-    private func find(in journal: any Journal) throws(JournalError) -> (records: [JobRecord], problems: [String]) {
+    private func find(in journal: any JournalReading) throws(JournalError) -> (records: [JobRecord], problems: [String])
+    {
         if selection.jobs.isEmpty {
             guard let query = selection.query(among: JobRecord.State.unfinished) else { return ([], []) }
             return (try journal.jobs(query).reversed(), [])

@@ -27,7 +27,7 @@ nonisolated extension Engine {
         let (state, trusted) = (configuration.state, pipelines.flatMap(\.trust))
         let (warning, lock) = try EngineError.wrapping { () throws(FolderError) in
             (
-                try PrivateState.prepare(state, trusting: trusted, readers: configuration.readers),
+                try PrivateState.prepare(state, trusting: trusted, members: configuration.members),
                 // A verb that changes the journal where no daemon runs has it for a while.
                 try FolderLock(state, describedAs: "the state folder", within: .seconds(1))
             )
@@ -42,7 +42,7 @@ nonisolated extension Engine {
         }
         do throws(FolderError) {
             // What was made since.
-            try opening.state.admit(configuration.readers)
+            try opening.state.admit(configuration.members)
         } catch {
             opening.state.close()
             throw EngineError(error)
@@ -51,12 +51,12 @@ nonisolated extension Engine {
         return opening
     }
 
-    /// Lets the members of a group read the state folder from now on, and nobody else but its user. Returns who might
-    /// before. Blocks.
-    package func admit(_ readers: gid_t?) throws(EngineError) -> gid_t? {
+    /// Lets the members of a group reach the control socket from now on, and nobody else but its user. Returns who
+    /// might before. Blocks.
+    package func admit(_ members: gid_t?) throws(EngineError) -> gid_t? {
         guard let state = sync({ $0.opened }) else { throw .refused("the daemon is starting or stopping") }
-        let before = state.readers
-        if readers != before { try EngineError.wrapping { () throws(FolderError) in try state.admit(readers) } }
+        let before = state.members
+        if members != before { try EngineError.wrapping { () throws(FolderError) in try state.admit(members) } }
         return before
     }
 
@@ -88,7 +88,7 @@ nonisolated extension Engine {
             let unfinished = try journal.unfinished()
             let holds = Dictionary(try journal.holds().map { ($0.pipeline, $0) }) { first, _ in first }
             let state = OpenedState(
-                in: configuration.state, trusting: pipelines.flatMap(\.trust), readers: configuration.readers,
+                in: configuration.state, trusting: pipelines.flatMap(\.trust), members: configuration.members,
                 lock: lock,
                 journal: journal, lastRun: lastRun, boot: boot, observer: observer)
             state.keepInPlace(run, observer) { @Sendable [weak self] in self?.writeAll() }

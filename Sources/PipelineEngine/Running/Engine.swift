@@ -137,6 +137,9 @@ package actor Engine: QueueActor {
     /// Where changes are put on record; nil where the engine does not run.
     package nonisolated var auditTrail: (any AuditTrail)? { sync { $0.opened }?.journal }
 
+    /// The journal for those who only look; nil before it is started, and afterwards.
+    package nonisolated var reading: (any JournalReading)? { sync { $0.opened }?.journal }
+
     // MARK: Starting
 
     private func run(_ prepared: [Prepared], _ state: OpenedState) {

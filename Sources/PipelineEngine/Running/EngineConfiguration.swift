@@ -16,8 +16,8 @@ package struct EngineConfiguration: Sendable {
     /// Who tells whether files are whole by their content; nil: nobody can, and pipelines that ask for it wait.
     package var judge: FormatJudge?
 
-    /// The group whose members may read the state folder; nil: nobody but its user.
-    package var readers: gid_t?
+    /// The group whose members may pass through the state folder to the control socket; nil: nobody but its user.
+    package var members: gid_t?
 
     /// What time it is, for holds that end.
     package var now: @Sendable () -> Timestamp = { .now() }

@@ -20,9 +20,9 @@ final class OpenedState: Sendable {
     private let folder: FilePath
     /// Folders above it that are accepted as they are.
     private let trusted: [FilePath]
-    /// The group that may read it.
+    /// The group that may pass.
     private let group: Mutex<gid_t?>
-    var readers: gid_t? { group.withLock { $0 } }
+    var members: gid_t? { group.withLock { $0 } }
     private let patience = Mutex(Patience())
     private let lock: Mutex<FolderLock>
     /// The last reported problem with the journal's place.
@@ -34,12 +34,12 @@ final class OpenedState: Sendable {
     private let tidying = Mutex<(any DispatchSourceTimer)?>(nil)
 
     init(
-        in folder: FilePath, trusting trusted: [FilePath], readers: gid_t? = nil, lock: FolderLock,
+        in folder: FilePath, trusting trusted: [FilePath], members: gid_t? = nil, lock: FolderLock,
         journal: SQLiteJournal, lastRun: RunRecord?, boot: String, observer: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.folder = folder
         self.trusted = trusted
-        group = Mutex(readers)
+        group = Mutex(members)
         self.lock = Mutex(lock)
         identity = Mutex(Self.identity(of: folder))
         self.journal = journal
@@ -69,16 +69,16 @@ final class OpenedState: Sendable {
         }
     }
 
-    /// Lets the members of a group read it, and nobody else but its user.
-    func admit(_ readers: gid_t?) throws(FolderError) {
+    /// Lets the members of a group pass, and nobody else but its user.
+    func admit(_ members: gid_t?) throws(FolderError) {
         do throws(FolderError) {
-            try PrivateState.close(folder, but: readers)
+            try PrivateState.close(folder, but: members)
         } catch {
             // What was given to them before it failed is taken back; the failure is the same one.
-            do throws(FolderError) { try PrivateState.close(folder, but: self.readers) } catch {}
+            do throws(FolderError) { try PrivateState.close(folder, but: self.members) } catch {}
             throw error
         }
-        group.withLock { $0 = readers }
+        group.withLock { $0 = members }
     }
 
     /// Releases everything. Without `end` before it, the next start takes this run for one that was killed.
@@ -158,7 +158,7 @@ final class OpenedState: Sendable {
         do throws(JournalError) {
             try keepFolder()
             let mending = try journal.mend(run)
-            if mending != nil { try reopen() }
+            if mending != nil { try closeAll() }
             patience.withLock { $0 = Patience() }
             guard let mending else { return reported.withLock { $0 = nil } }
             let aside = mending.aside.map { " The file in its place is now '\($0.text)'." } ?? ""
@@ -188,10 +188,10 @@ final class OpenedState: Sendable {
         }
     }
 
-    /// Gives its readers what was made since.
-    private func reopen() throws(JournalError) {
+    /// Closes what was put in it since.
+    private func closeAll() throws(JournalError) {
         do throws(FolderError) {
-            try PrivateState.close(folder, but: readers)
+            try PrivateState.close(folder, but: members)
         } catch {
             throw JournalError(.environment, error.message)
         }
@@ -207,7 +207,7 @@ final class OpenedState: Sendable {
         guard found == nil || found != held else { return }
         do throws(FolderError) {
             // The replacement may be open to others; its contents are closed to them.
-            _ = try PrivateState.prepare(folder, trusting: trusted, readers: readers)
+            _ = try PrivateState.prepare(folder, trusting: trusted, members: members)
             let lock = try FolderLock(folder, describedAs: "the state folder")
             let old = self.lock.withLock { held in
                 defer { held = lock }

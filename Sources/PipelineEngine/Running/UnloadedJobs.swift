@@ -20,7 +20,9 @@ package struct UnloadedJobs: Sendable {
     }
 
     /// Those on record, where these pipelines are to be loaded.
-    package static func all(in journal: any Journal, but loaded: [Pipeline]) throws(JournalError) -> [UnloadedJobs] {
+    package static func all(in journal: any JournalReading, but loaded: [Pipeline]) throws(JournalError)
+        -> [UnloadedJobs]
+    {
         let known = Set(loaded.map(\.name) + loaded.compactMap(\.formerly))
         let records = Dictionary(try journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
         let left = Dictionary(grouping: try journal.unfinished(), by: \.pipeline).filter { !known.contains($0.key) }

@@ -21,6 +21,13 @@ package struct JSONText {
         nested(key, UInt8(ascii: "["), UInt8(ascii: "]"), members)
     }
 
+    /// A key, and as its value what the body writes.
+    package mutating func value(_ key: String, _ write: (inout JSONText) -> Void) {
+        begin(key)
+        needsComma = false
+        write(&self)
+    }
+
     /// A text.
     package mutating func text(_ key: String? = nil, _ value: String) {
         var value = value

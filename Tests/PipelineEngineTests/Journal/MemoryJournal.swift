@@ -85,6 +85,8 @@ final class MemoryJournal: Journal {
         }
     }
 
+    func audit(since: Timestamp?, limit: Int, skip: Int) throws(JournalError) -> [AuditEntry] { [] }
+
     func endRun() throws(JournalError) {
         contents.withLock { contents in
             if let last = contents.runs.indices.last { contents.runs[last].endedAt = .now() }

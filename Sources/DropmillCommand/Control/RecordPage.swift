@@ -1,0 +1,40 @@
+import Journal
+import PipelineKit
+
+/// As many records as one answer may hold.
+struct RecordPage: Codable, Sendable, Equatable {
+    var records: [JSONValue]
+    /// Whether there are more behind them.
+    var more: Bool
+
+    /// How many records it holds at most.
+    private static let most = 200
+    /// Bytes from which on it takes no further one.
+    private static let fullSize = 1 << 20
+    /// The largest record that an answer has room for, in bytes.
+    private static let largest = 4 << 20
+
+    /// How many it holds where so many are asked for.
+    static func limit(_ asked: Int?) -> Int { min(max(0, asked ?? most), most) }
+
+    /// `all`: one more than it holds where there are more; `limit`: how many are asked for.
+    init<Record>(
+        _ all: some Sequence<Record>, limit: Int, _ write: (inout JSONText, Record) -> Void
+    ) throws(ControlProblem) {
+        (records, more) = ([], false)
+        var size = 0
+        for record in all {
+            guard records.count < limit, size < Self.fullSize else {
+                more = true
+                return
+            }
+            var json = JSONText()
+            write(&json, record)
+            guard json.bytes.count <= Self.largest, let value = JSONValue(json.string) else {
+                throw ControlProblem("a record is too large to be told of; the daemon's user and root can read it")
+            }
+            size += json.bytes.count
+            records.append(value)
+        }
+    }
+}
