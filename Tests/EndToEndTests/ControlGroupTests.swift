@@ -92,7 +92,9 @@ struct ControlGroupTests {
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
         let after = try run(.member, "status")
-        #expect(after.status == 1 && after.text.contains("No daemon is running"), "\(after.text)")
+        #expect(
+            after.status == 1 && after.text.contains("only \(Who.owner.rawValue) and root may read its journal"),
+            "\(after.text)")
         #expect(try run(.member, "health").text.contains("no daemon is running"))
         #expect(try run(.member, "resume").status != 0, "nobody but the owner writes to the journal")
         #expect(try run(.stranger, "status").status != 0)

@@ -45,11 +45,12 @@ struct StateFolder {
     }
 
     private var closed: JournalError {
-        let owner = FileStatus.of(path, followingLinks: true).map { AccountName.user($0.st_uid) } ?? "its user"
+        let owner = FileStatus.of(path, followingLinks: true)?.st_uid ?? 0
+        let readers = (owner == 0 ? [] : [AccountName.user(owner)]) + ["root"]
         return JournalError(
             .missing,
-            "No daemon is running with the state folder '\(path.text)', and only \(owner) and root may read its "
-                + "journal; run this as one of them, or start the daemon.")
+            "No daemon is running with the state folder '\(path.text)', and only \(readers.joined(separator: " and ")) "
+                + "may read its journal; run this as \(readers.joined(separator: " or ")), or start the daemon.")
     }
 
     /// As `read`, with a journal that can be written to. One that is not there is not made.
