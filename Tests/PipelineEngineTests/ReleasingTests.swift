@@ -97,4 +97,60 @@ import Testing
         gate.open()
         _ = await engine.stop()
     }
+
+    @Test("One whose drop is gone is lost, not sent back")
+    func missing() async throws {
+        let stage = StageEntry.fake { (_, _) throws(Failure) in
+            throw Failure(.transient, code: "later", summary: "Not now.")
+        }
+        let engine = try EngineHarness(scratch: scratch, stages: [stage]) {
+            $0.retry = RetryPolicy(attempts: 5, backoff: .seconds(600), maxBackoff: .seconds(600))
+        }
+        try engine.start()
+        try engine.drop("a.txt")
+        let id = try await engine.job("a.txt")
+        #expect(await eventually { engine.events.contains { if case .deferred = $0 { true } else { false } } })
+        try engine.hold([], HoldOrder(.pause, by: "bob", user: 1000))
+        try Folder.remove(try #require(engine.claimed.first).original)
+        #expect(try engine.release([id]).first?.isReleased == true, "nobody has looked yet")
+        #expect(await eventually { (try? engine.record(id)?.state) == .lost })
+        #expect(engine.warnings.contains { $0.contains("is lost") })
+        #expect(engine.reports.isEmpty)
+        #expect(try scratch.tree("inbox") == [])
+        try engine.hold([], HoldOrder(nil, by: "bob", user: 1000))
+        try engine.drop("b.txt")
+        #expect(try await engine.job("b.txt") != id, "the pipeline goes on")
+        _ = await engine.stop()
+    }
+
+    @Test("Without a daemon nothing goes back that is being settled for another reason")
+    func settling() throws {
+        for failure in [Failure.calledOff(by: "anna"), .file("scan.found", "It is infected."), nil] {
+            var record = try JournalSamples.job(1)
+            (record.state, record.failure) = (.settling, failure)
+            let before = record
+            let answer = record.release(by: "bob", at: .now())
+            let refusal = try #require(answer)
+            #expect(record == before)
+            #expect(refusal.contains(failure?.code == "operator.cancelled" ? "it is cancelled" : "too late"))
+        }
+        var record = try JournalSamples.job(1)
+        let first = record.release(by: "bob", at: .now())
+        #expect(first == nil)
+        let again = record.release(by: "bob", at: .now())
+        #expect(again == nil, "what was broken off is gone on with")
+    }
+
+    @Test("What cannot be moved back is said to be kept, and where")
+    func left() throws {
+        let record = try JournalSamples.job(1)
+        let job = Job(
+            id: record.id, pipeline: "test", drop: record.drop, claimedAt: record.claimedAt, folder: "/work/1")
+        var settlement = Settlement(job: job, record: record, outcome: .failed(.released(by: "anna")), report: nil)
+        settlement.leaveOriginal(at: "/work/astray/1/a", because: IOError("rename", "/in/a", .permissionDenied))
+        guard case .failed(let failure) = settlement.outcome else { return #expect(Bool(false)) }
+        #expect(settlement.isRelease)
+        #expect(failure.summary.contains("could not be moved back to the inbox"))
+        #expect(failure.remedy.contains("/work/astray/1/a") && !failure.remedy.contains("failed"))
+    }
 }

@@ -77,6 +77,10 @@ struct ForgetCommand: ParsableCommand {
             }
         }
         defer { lock?.release() }
+        // Until now somebody else may have had it.
+        if let now = try journal.job(record.id), now != record {
+            return .failure(Problem(text: "job \(subject) has gone on meanwhile (\(now.state.rawValue)); look again"))
+        }
         return try folder.change("forget", ["jobs": [record.id.text]], in: journal) { () throws(JournalError) in
             var note = ""
             do throws(IOError) {

@@ -24,23 +24,6 @@ extension Engine {
         finishIfDone()
         return answers
     }
-
-    /// Why no pipeline has a job at work, as the journal knows it.
-    nonisolated func absence(of id: JobID, _ journal: any Journal) -> String {
-        let record: JobRecord?
-        do throws(JournalError) { record = try journal.job(id) } catch { return error.message }
-        guard let record else {
-            return "no such job is on record; one that was claimed a moment ago, or is still written, is so later"
-        }
-        if let rest = record.rest { return rest }
-        let (isLoaded, isBegun) = sync { engine in
-            (engine.runners.contains { $0.pipeline.name == record.pipeline }, engine.hasBegun)
-        }
-        guard isLoaded else { return "its pipeline '\(record.pipeline)' is not loaded" }
-        guard isBegun else { return "the daemon has only just started, and goes on with it soon; try again later" }
-        return
-            "its files are not in the work folder; 'dropmill doctor' says more, and 'dropmill forget \(id)' gives it up"
-    }
 }
 
 extension PipelineRunner {

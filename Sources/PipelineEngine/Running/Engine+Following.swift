@@ -237,8 +237,7 @@ extension Engine {
             }
             // All of a name go together: what is at work is known in memory alone, and what is not, by the journal.
             let name = runner.pipeline.name
-            let isAwaited = arriving.contains { $0.name == name || $0.formerly == name }
-            guard !isAwaited, retired.allSatisfy({ !$0.isLeaving(name) || $0.isRelieved }) else { continue }
+            guard !isArriving(name), retired.allSatisfy({ !$0.isLeaving(name) || $0.isRelieved }) else { continue }
             runner.leave()
             let count = runner.unfinished + (runner.left?.count ?? 0)
             forget(runner)

@@ -36,7 +36,7 @@ nonisolated extension Engine {
     ) throws(EngineError) {
         let fresh = arrivals.indices.filter { arrivals[$0].opened != nil }
         guard !fresh.isEmpty else { return }
-        // What is at work is not to be found again.
+        // Until they were locked others may have released jobs in them. What is at work is not to be found again.
         let resting = Set(fresh.flatMap { arrivals[$0].resting })
         var records = try orShortage { () throws(JournalError) in
             try state.writer.flush()

@@ -1,3 +1,4 @@
+@preconcurrency import Dispatch
 import Files
 import Journal
 package import PipelineKit
@@ -6,14 +7,22 @@ import SystemPackage
 extension Engine {
     /// Sends drops of jobs back to their inboxes, and returns what becomes of each. Blocks.
     package nonisolated func release(_ ids: [JobID], by person: String) throws(EngineError) -> [Releasing] {
-        let (state, found) = sync { ($0.opened, $0.releaseNow(ids, by: person)) }
-        guard let state else { throw .refused("the daemon is starting or stopping; try again later") }
-        var unwritten: JournalError?
-        do throws(JournalError) { try state.writer.flush() } catch { unwritten = error }
-        return zip(ids, found).map { id, outcome in
-            guard let outcome else { return releaseAlone(id, state, by: person) }
-            guard outcome.isReleased, let unwritten else { return outcome }
-            return .waits("\(unwritten.message) \(unwritten.remedy)")
+        guard let state = sync({ $0.opened }) else {
+            throw .refused("the daemon is starting or stopping; try again later")
+        }
+        let found = releaseLoaded(ids, state, by: person)
+        return zip(ids, found).map { id, outcome in outcome ?? releaseAlone(id, state, by: person) }
+    }
+
+    /// Those that pipelines have at work, on record; nil for others.
+    private nonisolated func releaseLoaded(_ ids: [JobID], _ state: OpenedState, by person: String) -> [Releasing?] {
+        let found = sync { $0.releaseNow(ids, by: person) }
+        do throws(JournalError) {
+            try state.writer.flush()
+            return found
+        } catch {
+            let reason = "\(error.message) \(error.remedy)"
+            return found.map { $0.map { $0.isReleased ? .waits(reason) : $0 } }
         }
     }
 
@@ -42,21 +51,35 @@ extension Engine {
         return .refused("'\(name)' would claim its drop again at once; pause it first: dropmill pause \(name)")
     }
 
+    /// One that no pipeline has at work, which none is given to meanwhile: reloads and stops wait for `closings`.
     private nonisolated func releaseAlone(_ id: JobID, _ state: OpenedState, by person: String) -> Releasing {
+        // Its pipeline may be about to give its folders back.
+        _ = closings.wait(timeout: .now() + Self.patienceWithOld)
         do throws(JournalError) {
-            guard let record = try state.journal.job(id) else { return .refused(absence(of: id, state.journal)) }
-            let inbox = try state.journal.pipelines().first { $0.name == record.pipeline }?.inbox
-            let (isLoaded, refusal) = sync { engine in
-                (
-                    engine.all.contains { $0.pipeline.name == record.pipeline },
-                    inbox.flatMap { engine.refusal(of: $0) }
-                )
+            guard let record = try state.journal.job(id), record.rest == nil else {
+                return .refused(absence(of: id, state.journal))
             }
-            if isLoaded || record.rest != nil { return .refused(absence(of: id, state.journal)) }
-            return refusal ?? LoneRelease(state.journal, state.writer).release(id, by: person)
+            let isAlone = sync { engine in
+                guard !engine.isStopping, !engine.mayHave(record.pipeline) else { return false }
+                engine.closings.enter()
+                return true
+            }
+            guard isAlone else {
+                // A reload may have loaded it since.
+                return releaseLoaded([id], state, by: person)[0] ?? .refused(absence(of: id, state.journal))
+            }
+            defer { closings.leave() }
+            let inbox = try state.journal.pipelines().first { $0.name == record.pipeline }?.inbox
+            if let inbox, let refusal = sync({ $0.refusal(of: inbox) }) { return refusal }
+            return LoneRelease(state.journal, state.writer).release(id, by: person)
         } catch {
             return .refused(error.message)
         }
+    }
+
+    /// Whether jobs of that pipeline are at work, or a reload is about to have them so.
+    private func mayHave(_ pipeline: String) -> Bool {
+        all.contains { $0.pipeline.name == pipeline } || isArriving(pipeline)
     }
 }
 

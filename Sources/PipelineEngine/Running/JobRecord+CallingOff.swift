@@ -7,7 +7,6 @@ extension JobRecord {
     /// it is changed or not.
     package mutating func callOff(by person: String, at now: Timestamp) -> CallingOff {
         if let rest { return .absent(rest) }
-        let isCalledOff = state == .settling && failure?.code == Failure.calledOff(by: person).code
         let outcome = CallingOff.waits("no daemon runs its pipeline '\(pipeline)'")
         guard !isCalledOff else { return outcome }
         guard state != .settling else { return .tooLate }
@@ -15,6 +14,9 @@ extension JobRecord {
         calledOff(by: person, at: now)
         return outcome
     }
+
+    /// Whether it is to settle for that.
+    var isCalledOff: Bool { state == .settling && failure?.code == Failure.calledOff(by: "").code }
 
     /// Notes who called it off.
     mutating func calledOff(by person: String, at now: Timestamp) {

@@ -9,9 +9,8 @@ extension JobRecord {
     mutating func release(by person: String, at now: Timestamp) -> String? {
         if let rest { return rest }
         if state == .settling, failure?.isRelease ?? false { return nil }
-        // Before the intents of a failure are on record nothing of it is moved; a success may be deleting its drop.
-        guard state != .settling || intents.isEmpty && failure != nil else {
-            return "too late: it is being settled, and goes on once its pipeline runs"
+        guard state != .settling else {
+            return isCalledOff ? "it is cancelled" : "too late: it is being settled, and goes on once its pipeline runs"
         }
         note(.settling(.failed(.released(by: person))), stages: definition.stages.count)
         released(by: person, at: now)

@@ -83,8 +83,8 @@ extension PipelineRunner {
         journal.note(record)
         summary.failed += 1
         warn(
-            "job \(job.id) ('\(job.drop.path)') is lost: its folder in the work folder was removed while it "
-                + "was running; send the drop again")
+            "job \(job.id) ('\(job.drop.path)') is lost: it was removed from the work folder while it ran; send the "
+                + "drop again")
     }
 }
 

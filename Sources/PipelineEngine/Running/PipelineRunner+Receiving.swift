@@ -145,6 +145,8 @@ extension PipelineRunner {
         switch result {
         case .settled: break
         case .failed where isGone, .outputsLost where isGone: send(.lost(id))
+        // There is nothing else that it could come to.
+        case .failed(let failure) where failure.isMissing && settlement.isRelease: send(.lost(id))
         case .failed(let failure):
             // What was decided for success says nothing of a failure.
             if failure.class == .file { jobs[id]?.record.intents = [] }

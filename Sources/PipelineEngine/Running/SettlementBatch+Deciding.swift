@@ -96,6 +96,7 @@ extension SettlementBatch {
         let job = steps[index].settlement.job
         // What is not found in a folder that is away is not gone, and no folder is to be made in its place.
         if placement.source == nil, !spool.work.isInPlace { throw .workAway(spool) }
+        try requireDrop(placement, steps[index].settlement)
         let decided: Decision?
         let placement = try unreserved(placement, number, index)
         do throws(IOError) {
@@ -110,6 +111,14 @@ extension SettlementBatch {
         steps[index].unsynced.files += decided.unsynced.files
         if decided.unsynced.needsWhole { steps[index].unsynced.needsWhole = true }
         steps[index].notes += decided.note.map { [$0] } ?? []
+    }
+
+    /// What goes back has to be there, here or with a folder that an earlier attempt set aside.
+    private func requireDrop(_ placement: Placement, _ settlement: Settlement) throws(Failure) {
+        guard placement.source == nil, settlement.isRelease else { return }
+        let isAside: Bool
+        do throws(IOError) { isAside = try spool.work.hasSetAside(settlement.job.id) } catch { throw .settling(error) }
+        guard isAside else { throw try missing(settlement.job.original, of: settlement.job) }
     }
 
     /// Why something was not found in a job's folder.

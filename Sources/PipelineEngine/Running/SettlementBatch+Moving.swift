@@ -199,7 +199,8 @@ extension SettlementBatch {
     private mutating func leave(_ number: Int, _ index: Int, because error: IOError) throws(Failure) {
         let job = steps[index].settlement.job
         let kept = spool.work.keptPath(of: job.drop.name, of: job.id)
-        warnings.append("'\(job.drop.name)' failed and is kept in '\(kept.text)': \(error)")
+        let what = steps[index].settlement.isRelease ? "was released" : "failed"
+        warnings.append("'\(job.drop.name)' \(what) and is kept in '\(kept.text)': \(error)")
         steps[index].settlement.leaveOriginal(at: kept, because: error)
         names.release(steps[index].moves[number].map(\.target))
         steps[index].placements = try plan(steps[index].settlement)

@@ -5,10 +5,14 @@ import SystemPackage
 extension Failure {
     static func missing(_ path: FilePath, of job: Job) -> Failure {
         .file(
-            "settle.missing", "'\(path.text)' is gone: it was removed from the work folder while its job ran.",
+            missing, "'\(path.text)' is gone: it was removed from the work folder while its job ran.",
             remedy: "Drop '\(job.drop.name)' again, and keep other programs out of the work folder. What "
                 + "a program put there in its place is kept in 'astray' in the work folder.")
     }
+
+    private static let missing = "settle.missing"
+
+    var isMissing: Bool { code == Self.missing }
 
     /// The work folder cannot be reached: what was claimed is there, but cannot be seen.
     static func workAway(_ spool: Spool) -> Failure {

@@ -17,7 +17,7 @@ package struct Settlement: Sendable {
     var begun: MonotonicTime?
     /// What the drop is, where that was seen after its claim and nothing else was put into its folder since.
     var known: FileIdentity.Found?
-    /// Whether the original of a failed job stays in its folder, because it could not be moved to `failed`.
+    /// Whether the original of a failed job stays in its folder, because it could not be moved from there.
     private(set) var leavesOriginal = false
 
     package init(
@@ -68,13 +68,19 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// The original of a failed job could not be moved to `failed`: it stays in its folder, which will be set aside,
-    /// and the failure's text says where.
+    /// The original of a failed job, or a released drop, could not be moved to where it was to go: it stays in its
+    /// folder, which will be set aside, and the failure's text says where.
     mutating func leaveOriginal(at path: FilePath, because error: IOError) {
         guard case .failed(var failure) = outcome else { return }
         leavesOriginal = true
-        let fact = "The original is kept in '\(path.text)': it could not be moved to `failed` (\(error.errno))."
-        failure.remedy = "\(fact) \(failure.remedy)"
+        if isRelease {
+            failure.summary =
+                "The job was released, but its drop could not be moved back to the inbox (\(error.errno))."
+            failure.remedy = "The drop is kept in '\(path.text)': move it to where it is wanted."
+        } else {
+            let fact = "The original is kept in '\(path.text)': it could not be moved to `failed` (\(error.errno))."
+            failure.remedy = "\(fact) \(failure.remedy)"
+        }
         outcome = .failed(failure)
         report?.remedy = failure.remedy
     }

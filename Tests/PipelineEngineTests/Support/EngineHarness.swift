@@ -17,6 +17,7 @@ import Testing
 final class EngineHarness: Sendable {
     private struct State {
         var events: [EngineEvent] = []
+        var listener: (@Sendable (EngineEvent) -> Void)?
         var summary: RunSummary?
         var stopBegan: ContinuousClock.Instant?
         var stopTook: Duration?
@@ -46,6 +47,9 @@ final class EngineHarness: Sendable {
     /// From the call of `stop` to the summary, whenever the test gets to see that.
     var stopTook: Duration? { state.withLock { $0.stopTook } }
 
+    /// Calls the body with what it says from now on, while the engine waits for it.
+    func listen(_ body: @escaping @Sendable (EngineEvent) -> Void) { state.withLock { $0.listener = body } }
+
     /// `judge`: who tells whether files are whole.
     func start(
         once: Bool = false, asking judge: FormatJudge? = nil, stall: Duration = .seconds(600),
@@ -55,7 +59,11 @@ final class EngineHarness: Sendable {
         configuration.now = now
         configuration.stall = stall
         let engine = Engine(pipelines: [pipeline], configuration: configuration) { @Sendable [self] event in
-            state.withLock { $0.events.append(event) }
+            let listener = state.withLock { state in
+                state.events.append(event)
+                return state.listener
+            }
+            listener?(event)
         }
         state.withLock { $0.summary = nil }
         try engine.start { @Sendable [self] summary in
