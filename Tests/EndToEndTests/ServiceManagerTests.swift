@@ -130,6 +130,20 @@ import Testing
         #expect(lines.count { $0.contains("cannot tell the service manager") } == 1)
     }
 
+    @Test func aManagerThatReadsLateLearnsHowThingsStand() async throws {
+        let manager = try Manager(scratch.path("notify").string)
+        manager.fill()
+        var daemon = try start(manager.name)
+        try scratch.write("x", to: "pipelines/in/one")
+        #expect(await eventually { scratch.exists("pipelines/done/one") })
+        #expect(try await eventually { try daemon.hasLogged("warning", "cannot tell the service manager how it is") })
+        #expect(
+            await eventually { manager.hasHeard("READY=1") && manager.hasHeard("STATUS=1 pipeline: 0 jobs at work") })
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        #expect(manager.steps == ["READY", "STOPPING"])
+    }
+
     /// Where reloads are asked for during the start and during the stop.
     @Test func readyAndReloadingAreSaidInTurn() async throws {
         for pause in [0, 2, 10] {

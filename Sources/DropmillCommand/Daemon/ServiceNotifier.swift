@@ -14,7 +14,9 @@ final class ServiceNotifier: Sendable {
         var hasWarned = false
         /// The last message could not be sent.
         var isStuck = false
+        var isTryingAgain = false
         var status = ""
+        var backlog = ServiceBacklog()
     }
 
     /// How long a start may take from each time that the manager is told that it goes on, and how often it is told.
@@ -58,13 +60,13 @@ final class ServiceNotifier: Sendable {
     /// The start goes on, as long as it is not ready.
     func starting() {
         guard !state.withLock({ $0.isReady }) else { return }
-        send("EXTEND_TIMEOUT_USEC=\(Self.patience.start.components.seconds * 1_000_000)")
+        send(.sign("EXTEND_TIMEOUT_USEC=\(Self.patience.start.components.seconds * 1_000_000)"))
         queue.after(Self.patience.pause) { @Sendable [weak self] in self?.starting() }
     }
 
     /// It has started.
     func ready() {
-        send("READY=1") { state in
+        send(.step("READY=1")) { state in
             state.isReady = true
             return !state.isReloading && !state.isStopping
         }
@@ -74,7 +76,7 @@ final class ServiceNotifier: Sendable {
     func reloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
-        send("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)") { state in
+        send(.reloading("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")) { state in
             state.isReloading = true
             return state.isReady && !state.isStopping
         }
@@ -82,14 +84,14 @@ final class ServiceNotifier: Sendable {
 
     /// It has taken them, or refused them.
     func reloaded() {
-        send("READY=1") { state in
+        send(.step("READY=1")) { state in
             state.isReloading = false
             return state.isReady && !state.isStopping
         }
     }
 
     func stopping() {
-        send("STOPPING=1") { state in
+        send(.last("STOPPING=1")) { state in
             (state.isReady, state.isStopping) = (true, true)
             return true
         }
@@ -101,36 +103,57 @@ final class ServiceNotifier: Sendable {
             defer { state.status = status }
             return state.status != status && !state.isStopping
         }
-        if isNews { send("STATUS=\(status)") }
+        if isNews { send(.status("STATUS=\(status)")) }
     }
 
     /// All that must answer does.
-    func alive() { send("WATCHDOG=1") }
+    func alive() { send(.sign("WATCHDOG=1")) }
 
-    /// Waits until all that was said is sent.
+    /// Waits until all that was said is sent, or has been tried.
     func flush() { queue.sync {} }
 
-    private func send(_ text: String) { queue.async { @Sendable [self] in deliver(text) } }
-
-    /// Where that is due, in the order in which the state changes.
-    private func send(_ text: String, ifDue isDue: (inout State) -> Bool) {
-        state.withLock { state in
-            if isDue(&state) { send(text) }
+    private func send(_ message: ServiceBacklog.Message) {
+        queue.async { @Sendable [self] in
+            state.withLock { $0.backlog.add(message) }
+            deliver()
         }
     }
 
-    /// On the queue, which may wait a while, once, for a manager that has much to read.
-    private func deliver(_ text: String) {
-        let isStuck = state.withLock { $0.isStuck }
-        guard !put(Array(text.utf8), waiting: !isStuck) else {
-            if isStuck { state.withLock { $0.isStuck = false } }
-            return
+    /// Where that is due, in the order in which the state changes.
+    private func send(_ message: ServiceBacklog.Message, ifDue isDue: (inout State) -> Bool) {
+        state.withLock { state in
+            if isDue(&state) { send(message) }
         }
-        let error = errno
-        let isNews = state.withLock { state in
+    }
+
+    /// On the queue, which may wait a while, once, for a manager that has much to read; after that it is asked every
+    /// second.
+    private func deliver() {
+        while let next = state.withLock({ $0.backlog.messages.first }) {
+            let isStuck = state.withLock { $0.isStuck }
+            guard put(Array(next.text.utf8), waiting: !isStuck) else { return retain(because: errno) }
+            state.withLock { state in
+                state.backlog.removeFirst()
+                state.isStuck = false
+            }
+        }
+    }
+
+    private func retain(because error: Int32) {
+        let (isNews, isToTryAgain) = state.withLock { state in
             state.isStuck = true
+            state.backlog.removeSigns()
             defer { state.hasWarned = true }
-            return !state.hasWarned
+            // One that is not there is not waited for.
+            let isToTryAgain = [EAGAIN, ENOBUFS].contains(error) && !state.isTryingAgain
+            if isToTryAgain { state.isTryingAgain = true }
+            return (!state.hasWarned, isToTryAgain)
+        }
+        if isToTryAgain {
+            queue.after(.seconds(1)) { @Sendable [weak self] in
+                self?.state.withLock { $0.isTryingAgain = false }
+                self?.deliver()
+            }
         }
         guard isNews else { return }
         warn("cannot tell the service manager how it is: \(String(cString: strerror(error))); see NOTIFY_SOCKET")
