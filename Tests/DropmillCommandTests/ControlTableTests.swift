@@ -1,3 +1,4 @@
+import Dispatch
 import Files
 import Glibc
 import Journal
@@ -90,6 +91,28 @@ import Testing
         let changing = ControlAccess(owner: 4712, group: 815, groupMayChange: true)
         #expect(await ask(table(changing), "change", #"{"to":1}"#, as: stranger).contains(#""answer":1"#))
         #expect(try journal.audit(since: nil, limit: 10).map(\.user) == [4711, 0], "refused ones change nothing")
+    }
+
+    @Test func theAnswerToAChangeDoesNotWaitForTheNext() async throws {
+        let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let answers = Mutex(0)
+        let handler = ControlHandler(
+            ChangeVerb.self,
+            blocking: { @Sendable arguments, _ throws(ControlProblem) in
+                (arguments.to == 1 ? first : second).wait()
+                return arguments.to
+            })
+        let table = ControlTable(
+            [handler], record: ControlRecord(trail: { @Sendable [journal] in journal }, warn: { _ in }))
+        for number in 1...2 {
+            let line = Array(#"{"version":2,"id":5,"verb":"change","arguments":{"to":\#(number)}}"#.utf8)
+            table.serve(line, from: ControlPeer(user: geteuid())) { @Sendable _, _ in answers.withLock { $0 += 1 } }
+        }
+        first.signal()
+        #expect(await eventually { answers.withLock { $0 } == 1 })
+        #expect(try journal.audit(since: nil, limit: 10).last?.result == "is 1")
+        second.signal()
+        #expect(await eventually { answers.withLock { $0 } == 2 })
     }
 
     @Test func aChangeIsMadeAlsoWhereItCannotBePutOnRecord() async throws {

@@ -11,6 +11,8 @@ final class ControlTable: Sendable {
     private let record: ControlRecord?
     /// What waits for disks waits here.
     private let changes = DispatchQueue(label: "dropmill.control.changes")
+    /// Their ends go on record here: no answer waits for the changes behind its own.
+    private let ends = DispatchQueue(label: "dropmill.control.ends")
     private let questions = DispatchQueue(label: "dropmill.control.questions")
 
     init(_ handlers: [ControlHandler], access: ControlAccess = ControlAccess(), record: ControlRecord? = nil) {
@@ -51,8 +53,8 @@ final class ControlTable: Sendable {
         guard let record else { return { _, reply in reply() } }
         let number = record.begin(
             AuditEntry(user: peer.user, name: peer.name, verb: verb, arguments: arguments))
-        return { @Sendable [changes] result, reply in
-            changes.async { @Sendable in
+        return { @Sendable [ends] result, reply in
+            ends.async { @Sendable in
                 record.end(number, result)
                 reply()
             }
