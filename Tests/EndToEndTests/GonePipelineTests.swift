@@ -72,6 +72,20 @@ import Testing
         try stop(&daemon)
     }
 
+    @Test func whatWaitsOfARenamedOneIsBumped() async throws {
+        try write("a")
+        var daemon = try await start()
+        #expect(try run("pause", "a").status == 0)
+        for name in ["one", "two"] { try scratch.write("x", to: "pipelines/a-in/\(name)") }
+        try Folder.remove(scratch.path("pipelines/a.yaml"))
+        try write("c", inbox: "a-in", "formerly: a\n")
+        #expect(try run("reload").text.contains("c: added"))
+        for drop in ["two", scratch.path("pipelines/a-in/two").string] {
+            #expect(try await eventually { try run("bump", drop).status == 0 }, "\(drop)")
+        }
+        try stop(&daemon)
+    }
+
     @Test func anInboxCanBeMoved() async throws {
         try write("a")
         var daemon = try await start()

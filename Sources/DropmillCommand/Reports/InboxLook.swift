@@ -31,7 +31,7 @@ struct InboxLook {
     var problem: String?
 
     /// The pipelines that the daemon runs; nil where it does not say.
-    var loaded: Set<String>? { problem == nil ? Set(inboxes.keys) : nil }
+    var loaded: Set<String>? { problem == nil ? Set(inboxes.keys).union(silent) : nil }
 
     /// Queries the daemon that holds the folder for the first `limit` waiting drops of each inbox.
     static func asking(_ folder: FilePath, limit: Int) -> InboxLook {

@@ -8,12 +8,13 @@ import SystemPackage
 enum WaitingFinder {
     typealias Found = (waiting: BumpVerb.Waiting, name: String)
 
+    /// `loaded`: the pipelines that the daemon runs, if it says: others may have had the same inboxes.
     static func find(
-        _ text: String, in journal: any JournalReading
+        _ text: String, in journal: any JournalReading, loaded: Set<String>?
     ) throws(JournalError) -> Result<Found, ControlClient.Problem> {
         let path = RawArguments.path(text)
         // What matters here are their names and inboxes.
-        let pipelines = try journal.pipelines().map {
+        let pipelines = try journal.pipelines().filter { loaded?.contains($0.name) ?? true }.map {
             Pipeline(name: $0.name, source: "", inbox: $0.inbox, processed: .delete, failed: $0.failed)
         }
         if case .inbox(let index, let folders, let name) = PipelineFolders(pipelines).place(of: path) {

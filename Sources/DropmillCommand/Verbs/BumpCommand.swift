@@ -27,7 +27,10 @@ struct BumpCommand: ParsableCommand {
 
     func run() throws {
         let folder = state.folder
-        let found = try folder.read { journal throws(JournalError) in try WaitingFinder.find(waiting, in: journal) }
+        let loaded = InboxLook.asking(folder.path, limit: 0).loaded
+        let found = try folder.read { journal throws(JournalError) in
+            try WaitingFinder.find(waiting, in: journal, loaded: loaded)
+        }
         switch found {
         case .failure(let problem): StandardError.print("error: \(problem.message)")
         case .success(let (waiting, name)):
