@@ -31,6 +31,12 @@ import Testing
         var daemon = try await start(["one", "two"])
         let early = try run("release", "one")
         #expect(early.status == 1 && early.text.contains("pause it first: dropmill pause a"), "\(early.text)")
+        let refused = try run("release", "--pipeline", "a", "--dry-run")
+        #expect(
+            refused.status == 1 && refused.text.contains("3 jobs, 7 B: busy, one, two: 'a' would claim"),
+            "\(refused.text)")
+        let cancelled = try run("cancel", "--pipeline", "a", "--dry-run")
+        #expect(cancelled.status == 0 && cancelled.text.hasPrefix("3 jobs, 7 B: busy, one, two"), "\(cancelled.text)")
         #expect(try run("pause", "a").status == 0)
         let busy = try run("release", "busy")
         #expect(busy.status == 1 && busy.text.contains("a stage of it is running"), "\(busy.text)")
@@ -66,8 +72,10 @@ import Testing
         var daemon = try await start(["one", "two"])
         try daemon.end()
         #expect(try run("cancel", "two").status == 0)
-        let cancelled = try run("release", "two")
-        #expect(cancelled.status == 1 && cancelled.text.contains("it is cancelled"), "\(cancelled.text)")
+        for dry in [["--dry-run"], []] {
+            let cancelled = try Tool(DropmillProcess.binary).run(["release", "two"] + dry, in: scratch.path)
+            #expect(cancelled.status == 1 && cancelled.text.contains("it is cancelled"), "\(cancelled.text)")
+        }
         try scratch.write("another", to: "pipelines/a-in/one")
         #expect(try run("release", "--state", "queued,running", "--dry-run").text.contains("2 jobs, 4 B: busy, one"))
         let released = try run("release", "--state", "queued,running")

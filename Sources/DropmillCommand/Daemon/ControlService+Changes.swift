@@ -71,6 +71,24 @@ extension ControlService {
             })
     }
 
+    static func preview(_ engine: Engine) -> ControlHandler {
+        ControlHandler(
+            PreviewVerb.self,
+            blocking: { @Sendable arguments, _ throws(ControlProblem) in
+                let ids = try ids(arguments.jobs)
+                do throws(EngineError) {
+                    let refusals =
+                        switch arguments.change {
+                        case .cancel: try engine.previewCallOff(ids).map(\.refusal)
+                        case .release: try engine.release(ids, by: nil).map(\.refusal)
+                        }
+                    return .init(results: zip(ids, refusals).map { .init(job: $0.text, refusal: $1) })
+                } catch {
+                    throw ControlProblem(error.message)
+                }
+            })
+    }
+
     /// Jobs' ids, each once.
     @Sendable private static func ids(_ texts: [String]) throws(ControlProblem) -> [JobID] {
         var ids: [JobID] = []

@@ -25,8 +25,8 @@ enum ControlService {
 
     private static func handlers(_ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed) -> [ControlHandler] {
         [
-            waiting(engine), drop(engine), health(engine, reloader), subscribe(feed), files(reloader), reload(reloader),
-            hold(engine), cancel(engine), release(engine), bump(engine),
+            waiting(engine), drop(engine), health(engine, reloader), subscribe(feed), files(reloader), preview(engine),
+            reload(reloader), hold(engine), cancel(engine), release(engine), bump(engine),
         ] + reading(engine.reading)
     }
 

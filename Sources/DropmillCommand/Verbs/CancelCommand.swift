@@ -24,7 +24,7 @@ struct CancelCommand: ParsableCommand {
     }
 
     func run() throws {
-        let jobs = UnfinishedJobs(selection: selection, folder: folder.folder, most: 1000)
+        let jobs = UnfinishedJobs(selection: selection, folder: folder.folder, kind: .cancel, most: 1000)
         try jobs.carryOut { ids throws(ExitCode) in
             let answer = try Cancelling.cancel(ids, in: folder.folder)
             return (answer.results.map { ($0.job, $0.isCancelled, $0.text) }, answer.problem)

@@ -31,7 +31,7 @@ struct ReleaseCommand: ParsableCommand {
 
     func run() throws {
         // Each may need several syncs.
-        let jobs = UnfinishedJobs(selection: selection, folder: folder.folder, most: 100)
+        let jobs = UnfinishedJobs(selection: selection, folder: folder.folder, kind: .release, most: 100)
         try jobs.carryOut { ids throws(ExitCode) in
             let answer = try Self.release(ids, in: folder.folder)
             return (answer.results.map { ($0.job, $0.isReleased, $0.text) }, nil)

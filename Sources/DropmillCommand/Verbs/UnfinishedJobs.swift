@@ -9,6 +9,7 @@ struct UnfinishedJobs {
 
     let selection: JobSelection
     let folder: StateFolder
+    let kind: PreviewVerb.Change
     /// How many are changed by one request, so that it stays short.
     let most: Int
 
@@ -24,7 +25,9 @@ struct UnfinishedJobs {
             throw ExitStatus.failure
         }
         if selection.dryRun {
-            print(JobSelection.text(of: records))
+            try Preview.tell(
+                records, try Preview.refusals(of: records, kind, in: folder, most: most))
+            if !problems.isEmpty { throw ExitStatus.failure }
             return
         }
         var isComplete = problems.isEmpty

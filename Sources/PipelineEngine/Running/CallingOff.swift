@@ -19,6 +19,9 @@ package enum CallingOff: Sendable, Equatable {
         }
     }
 
+    /// Why it is not called off; nil where it is.
+    package var refusal: String? { isCalledOff ? nil : text }
+
     /// For people.
     package var text: String {
         switch self {

@@ -37,6 +37,7 @@ extension Engine {
         if all.contains(where: { $0.machine.jobs[id] != nil }) {
             return "a reload has only just loaded its pipeline; try again"
         }
+        if isStopping { return "the daemon is stopping" }
         if isArriving(pipeline) { return "a reload is about to load its pipeline '\(pipeline)'; try again after it" }
         guard runners.contains(where: { $0.pipeline.name == pipeline }) else {
             return "its pipeline '\(pipeline)' is not loaded"

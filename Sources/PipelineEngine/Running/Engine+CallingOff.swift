@@ -2,6 +2,13 @@ package import Journal
 package import PipelineKit
 
 extension Engine {
+    /// What would become of jobs that are cancelled now. Blocks.
+    package nonisolated func previewCallOff(_ ids: [JobID]) throws(EngineError) -> [CallingOff] {
+        let (state, found) = sync { ($0.opened, $0.callOffNow(ids, by: nil)) }
+        guard let state else { throw .refused("the daemon is starting or stopping; try again later") }
+        return zip(ids, found).map { id, outcome in outcome ?? .absent(absence(of: id, state.journal)) }
+    }
+
     /// Cancels jobs, and returns what becomes of each. They are cancelled also where that could not be put on record:
     /// then the reason is returned. Blocks.
     package nonisolated func callOff(
@@ -15,8 +22,8 @@ extension Engine {
         return (outcomes, outcomes.contains(where: \.isCalledOff) ? unwritten : nil)
     }
 
-    /// Nil where no pipeline has it at work.
-    private func callOffNow(_ ids: [JobID], by person: String) -> [CallingOff?] {
+    /// Nil where no pipeline has it at work. Without a person nothing is changed.
+    private func callOffNow(_ ids: [JobID], by person: String?) -> [CallingOff?] {
         let answers = ids.map { id in
             all.first { $0.machine.jobs[id] != nil }?.callOff(id, by: person)
         }
@@ -28,11 +35,12 @@ extension Engine {
 
 extension PipelineRunner {
     /// Nil where it is only left to others.
-    fileprivate func callOff(_ id: JobID, by person: String) -> CallingOff? {
+    fileprivate func callOff(_ id: JobID, by person: String?) -> CallingOff? {
         guard let entry = machine.jobs[id] else { return nil }
         // Once is enough.
         guard entry.calledOff == nil else { return .stops(stage: stage(of: entry)) }
         guard machine.mayCallOff(id) else { return machine.isRetired && !entry.holder.isBusy ? nil : .tooLate }
+        guard let person else { return .settles }
         jobs[id]?.calledOff(by: person)
         send(.calledOff(id, .calledOff(by: person)))
         if entry.holder == .workers { return .stops(stage: stage(of: entry)) }

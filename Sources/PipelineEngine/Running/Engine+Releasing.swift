@@ -5,18 +5,22 @@ package import PipelineKit
 import SystemPackage
 
 extension Engine {
-    /// Sends drops of jobs back to their inboxes, and returns what becomes of each. Blocks.
-    package nonisolated func release(_ ids: [JobID], by person: String) throws(EngineError) -> [Releasing] {
+    /// Sends drops of jobs back to their inboxes, and returns what becomes of each; without a person, what would, and
+    /// nothing is changed. Blocks.
+    package nonisolated func release(_ ids: [JobID], by person: String?) throws(EngineError) -> [Releasing] {
         guard let state = sync({ $0.opened }) else {
             throw .refused("the daemon is starting or stopping; try again later")
         }
         let found = releaseLoaded(ids, state, by: person)
+        // Their pipelines may be about to give their folders back.
+        if found.contains(nil) { _ = closings.wait(timeout: .now() + Self.patienceWithOld) }
         return zip(ids, found).map { id, outcome in outcome ?? releaseAlone(id, state, by: person) }
     }
 
     /// Those that pipelines have at work, on record; nil for others.
-    private nonisolated func releaseLoaded(_ ids: [JobID], _ state: OpenedState, by person: String) -> [Releasing?] {
+    private nonisolated func releaseLoaded(_ ids: [JobID], _ state: OpenedState, by person: String?) -> [Releasing?] {
         let found = sync { $0.releaseNow(ids, by: person) }
+        guard person != nil else { return found }
         do throws(JournalError) {
             try state.writer.flush()
             return found
@@ -27,7 +31,7 @@ extension Engine {
     }
 
     /// Nil where no pipeline has it at work.
-    private func releaseNow(_ ids: [JobID], by person: String) -> [Releasing?] {
+    private func releaseNow(_ ids: [JobID], by person: String?) -> [Releasing?] {
         for runner in all {
             // What workers have begun with since it was last looked.
             runner.checkWorkers()
@@ -52,9 +56,7 @@ extension Engine {
     }
 
     /// One that no pipeline has at work, which none is given to meanwhile: reloads and stops wait for `closings`.
-    private nonisolated func releaseAlone(_ id: JobID, _ state: OpenedState, by person: String) -> Releasing {
-        // Its pipeline may be about to give its folders back.
-        _ = closings.wait(timeout: .now() + Self.patienceWithOld)
+    private nonisolated func releaseAlone(_ id: JobID, _ state: OpenedState, by person: String?) -> Releasing {
         do throws(JournalError) {
             guard let record = try state.journal.job(id), record.rest == nil else {
                 return .refused(absence(of: id, state.journal))
@@ -71,6 +73,7 @@ extension Engine {
             defer { closings.leave() }
             let inbox = try state.journal.pipelines().first { $0.name == record.pipeline }?.inbox
             if let inbox, let refusal = sync({ $0.refusal(of: inbox) }) { return refusal }
+            guard let person else { return try LoneRelease.preview(record, state.journal) }
             return LoneRelease(state.journal, state.writer).release(id, by: person)
         } catch {
             return .refused(error.message)
@@ -84,7 +87,7 @@ extension Engine {
 }
 
 extension PipelineRunner {
-    fileprivate func release(_ id: JobID, by person: String) -> Releasing {
+    fileprivate func release(_ id: JobID, by person: String?) -> Releasing {
         guard let entry = machine.jobs[id] else { return .refused("it is over") }
         if entry.calledOff != nil { return .refused("it is cancelled") }
         guard machine.mayCallOff(id) else {
@@ -97,6 +100,7 @@ extension PipelineRunner {
         guard entry.holder != .workers || machine.isWithdrawable(id) else {
             return .refused("a stage of it is running; try again once that has ended, or: dropmill cancel \(id)")
         }
+        guard let person else { return .goes(pipeline.inbox) }
         jobs[id]?.record.released(by: person, at: .now())
         send(.calledOff(id, .released(by: person)))
         guard machine.pause.isPaused, let reason = machine.pause.reason else { return .goes(pipeline.inbox) }

@@ -20,10 +20,7 @@ package struct LoneRelease {
         do throws(JournalError) {
             guard let found = try journal.job(id) else { return .refused("no such job is on record") }
             if let rest = found.rest { return .refused(rest) }
-            guard let pipeline = try journal.pipelines().first(where: { $0.name == found.pipeline }),
-                let place = pipeline.works.first(where: { WorkFolder.holds(found.folder, below: $0.path) })
-            else { return .refused("its folder is not in the work folder; 'dropmill doctor' says more") }
-            let own = Pipeline(of: pipeline, at: place)
+            guard let own = try Self.pipeline(of: found, journal) else { return .refused(Self.nowhere) }
             let work: WorkFolder
             do throws(FolderError) { work = try WorkFolder(for: own) } catch { return .refused(error.message) }
             defer { work.release() }
@@ -33,6 +30,27 @@ package struct LoneRelease {
         } catch {
             return .refused("\(error.message) \(error.remedy)")
         }
+    }
+
+    /// What would become of it, as far as its record and its folder show.
+    package static func preview(
+        _ found: JobRecord, _ journal: any JournalReading
+    ) throws(JournalError) -> Releasing {
+        var record = found
+        if let reason = record.release(by: "", at: .now()) { return .refused(reason) }
+        return try pipeline(of: found, journal).map { .goes($0.inbox) } ?? .refused(nowhere)
+    }
+
+    private static let nowhere = "its folder is not in the work folder; 'dropmill doctor' says more"
+
+    /// Its pipeline, with the work folder that it is in; nil where none is known that has it.
+    private static func pipeline(
+        of record: JobRecord, _ journal: any JournalReading
+    ) throws(JournalError) -> Pipeline? {
+        let known = try journal.pipelines().first { $0.name == record.pipeline }
+        let place = known?.works.first { WorkFolder.holds(record.folder, below: $0.path) }
+        guard let known, let place else { return nil }
+        return Pipeline(of: known, at: place)
     }
 
     private func release(

@@ -14,6 +14,9 @@ package enum Releasing: Sendable, Equatable {
     /// Whether it is released.
     package var isReleased: Bool { if case .refused = self { false } else { true } }
 
+    /// Why it stays as it is; nil where it does not.
+    package var refusal: String? { isReleased ? nil : text }
+
     /// For people.
     package var text: String {
         switch self {
