@@ -151,6 +151,7 @@ extension LogRecord {
 
     private static func fields(_ job: Job) -> [Field] {
         [("pipeline", .text(job.pipeline)), ("job", .text(job.id.text)), ("name", .bytes(job.drop.path.bytes))]
+            + (job.producer.map { [("producer", .text($0))] } ?? [])
     }
 
     private static func fields(_ hold: HoldRecord) -> [Field] {

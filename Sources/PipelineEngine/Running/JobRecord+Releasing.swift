@@ -28,6 +28,7 @@ extension JobRecord {
         let drop = Drop(
             name: drop.name, folders: drop.folders, size: drop.size, droppedAt: drop.droppedAt,
             isFolder: Folder.kind(of: folder.appending(drop.name)) == .folder)
-        return Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: folder)
+        let job = Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: folder)
+        return job.with(from: Spool.producer(of: job))
     }
 }

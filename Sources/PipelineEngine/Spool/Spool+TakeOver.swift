@@ -101,6 +101,7 @@ extension Spool {
         guard case .file(let state, let writers) = before, !writers.areKnown else {
             return .stillWritten("it changed while it was claimed")
         }
+        let job = job.with(from: job.producer ?? Self.producer(of: job))
         let folder = try Folder.open(job.folder)
         let drop = FilePath().appending(job.drop.name)
         try folder.makeClean(Self.copies, mode: 0o700)

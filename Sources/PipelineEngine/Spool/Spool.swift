@@ -231,6 +231,7 @@ package struct Spool: Sendable {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
         if isRejected ?? true, let failure = try Rejection.read(in: job.folder) {
             let identity = FileIdentity.of(job.original) ?? ready.identity
+            let job = job.with(from: Self.producer(of: job))
             return .complete(Claimed(job: job, identity: identity, modified: ready.modified, failure: failure))
         }
         let look = try look(at: job, since: claimed)
@@ -241,7 +242,8 @@ package struct Spool: Sendable {
         }
         if !fingerprint.sameContent(as: ready) { return .stillWritten("it changed while it was claimed") }
         if case .some(let writer) = writers { return .stillWritten(Waiting.heldOpen(writer).text) }
-        return try secure(job, look, fingerprint)
+        let producer = job.producer ?? look.owner.map { Self.producer(of: $0) } ?? Self.producer(of: job)
+        return try secure(job.with(from: producer), look, fingerprint)
     }
 
     /// The proof of a drop without objections.
@@ -249,8 +251,7 @@ package struct Spool: Sendable {
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: state.size, droppedAt: job.drop.droppedAt,
             isFolder: job.drop.isFolder)
-        let complete = Job(
-            id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
+        let complete = job.with(drop, from: job.producer)
         let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
         return .complete(Claimed(job: complete, identity: state.identity, modified: state.modified, seal: seal))
     }
@@ -262,6 +263,8 @@ package struct Spool: Sendable {
         var linked: [FilePath] = []
         /// Whether some of it is not ours alone.
         var isForeign = false
+        /// Whose it is now, where that was seen.
+        var owner: uid_t?
         /// The limit that it exceeds.
         var excess: ReadyRule.Limits.Excess?
     }
@@ -297,7 +300,8 @@ package struct Spool: Sendable {
             let writers = sight?.writers(of: file.descriptor, fingerprint.identity, since: since) ?? .notAsked
             return Look(
                 sample: .file(fingerprint, writers), linked: status.st_nlink > 1 ? [job.original] : [],
-                isForeign: Ownership.isForeign(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
+                isForeign: Ownership.isForeign(status), owner: status.st_uid,
+                excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
         } catch {
             let path = job.original
             switch error.errno {
@@ -318,7 +322,8 @@ package struct Spool: Sendable {
             }
             return Look(
                 sample: .file(fingerprint, sight?.seen(fingerprint.identity, since: since) ?? .notAsked),
-                isForeign: Ownership.isForeign(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
+                isForeign: Ownership.isForeign(status), owner: status.st_uid,
+                excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
         }
     }
 }

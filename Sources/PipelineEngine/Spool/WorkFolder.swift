@@ -319,13 +319,14 @@ package final class WorkFolder: Sendable {
         case .gone: throw IOError("examine", folder.appending(drop), .noSuchFileOrDirectory)
         case .blocked(let errno, _): throw IOError("examine", folder.appending(drop), errno)
         }
-        return Job(
+        let job = Job(
             id: id, pipeline: pipeline.name,
             drop: Drop(
                 name: drop, folders: try Origin.of(folder).names,
                 // A folder's size is found when it is examined, which may take long.
                 size: isFolder ? 0 : fingerprint.size, droppedAt: id.time, isFolder: isFolder),
             claimedAt: id.time, folder: folder)
+        return job.with(from: Spool.producer(of: job))
     }
 
     /// The names in a job's folder; nil where it is gone.

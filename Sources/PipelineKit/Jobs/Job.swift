@@ -15,19 +15,31 @@ package struct Job: Sendable, Hashable {
     package let folder: FilePath
     /// The path of the dropped original while the job runs.
     package let original: FilePath
+    /// Who the drop is from; nil where that is not known. Not recorded: the drop shows it.
+    package let producer: String?
 
-    package init(id: JobID, pipeline: String, drop: Drop, claimedAt: Timestamp, folder: FilePath) {
+    package init(
+        id: JobID, pipeline: String, drop: Drop, claimedAt: Timestamp, folder: FilePath, producer: String? = nil
+    ) {
         self.id = id
         self.pipeline = pipeline
         self.drop = drop
         self.claimedAt = claimedAt
         self.folder = folder
         original = folder.appending(drop.name)
+        self.producer = producer
+    }
+
+    /// The same, with what has been found out about the drop.
+    package func with(_ drop: Drop? = nil, from producer: String?) -> Job {
+        Job(
+            id: id, pipeline: pipeline, drop: drop ?? self.drop, claimedAt: claimedAt, folder: folder,
+            producer: producer)
     }
 
     /// The same as that of another pipeline.
     package func passed(to pipeline: String) -> Job {
-        Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: folder)
+        Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: folder, producer: producer)
     }
 
     /// The name of that folder. Folders pass from job to job, so it may be the id of an earlier one.
