@@ -5,7 +5,7 @@ package struct ConfigProblems: Error, Sendable, CustomStringConvertible {
     package let all: [ConfigProblem]
 
     /// Sorts the problems and drops what is said twice (an anchor that is used twice is read twice).
-    init(_ problems: [ConfigProblem]) { all = Set(problems).sorted() }
+    package init(_ problems: [ConfigProblem]) { all = Set(problems).sorted() }
 
     /// A line for each.
     package var description: String { all.map(\.description).joined(separator: "\n") }

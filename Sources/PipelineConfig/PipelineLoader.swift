@@ -58,6 +58,13 @@ package struct PipelineLoader: Sendable {
         return files
     }
 
+    /// Reads only the daemon's settings for these files and folders.
+    package static func readSettings(_ place: SettingsPlace, for paths: [FilePath]) -> PipelineFiles {
+        var files = PipelineFiles()
+        if let (file, folder) = place.find(for: paths) { readSettings(file, by: folder, &files) }
+        return files
+    }
+
     /// The pipelines of these texts, as if each were in a file.
     package func load(_ descriptions: [PipelineDescription]) throws(ConfigProblems) -> [Pipeline] {
         try load(descriptions.map { ($0.file, Array($0.text.utf8)) }, [], KnownFolders(), .always)

@@ -13,7 +13,7 @@ package struct ServiceSettings: Sendable, Equatable {
     package var controlGroup: gid_t?
     /// Whether they may change something, too.
     package var controlGroupMay = GroupRights.read
-    /// After how long without any progress a pipeline with work counts as stalled.
+    /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
 
     package init() {}
@@ -24,7 +24,16 @@ package struct ServiceSettings: Sendable, Equatable {
             .compactMap { $1 ? $0 : nil }
     }
 
-    private static let keys = ["control_group", "control_group_may", "stall"]
+    static let described: [PipelineKey] = [
+        PipelineKey("control_group", .value(.text), "a group whose members may ask the daemon; unless given, none"),
+        PipelineKey(
+            "control_group_may", .value(.choice(GroupRights.allCases.map(\.rawValue))),
+            "whether they may only look, or change something, too", default: .text(GroupRights.read.rawValue)),
+        PipelineKey(
+            "stall", .value(.time), "after how long without any movement something at work is stalled",
+            default: .text("10m")),
+    ]
+    private static let keys = described.map(\.name)
 
     /// What a file says, and what is wrong with it.
     init(_ root: OptionNode, problems: inout [OptionProblem]) {

@@ -19,6 +19,7 @@ struct SchemaValidationTests {
     init() throws {
         scratch = try ScratchFolder()
         try scratch.write(PipelineSchema(.builtin).json, to: "schema.json")
+        try scratch.write(SettingsSchema.json, to: "settings.json")
         try scratch.write(Self.program, to: "validate.py")
     }
 
@@ -35,8 +36,8 @@ struct SchemaValidationTests {
         """
 
     /// What the validator has against these files.
-    private func problems(_ files: [FilePath]) throws -> String {
-        let arguments = ["validate.py", "schema.json"].map { scratch.path($0).string } + files.map(\.string)
+    private func problems(_ files: [FilePath], by schema: String = "schema.json") throws -> String {
+        let arguments = ["validate.py", schema].map { scratch.path($0).string } + files.map(\.string)
         let output = try #require(Validator.python).run(arguments)
         try #require(output.status == 0, "\(output.text)")
         return output.text
@@ -44,6 +45,16 @@ struct SchemaValidationTests {
 
     private func file(_ name: String, _ text: String) throws -> FilePath {
         try scratch.write("inbox: in\nprocessed: done\nfailed: failed\n\(text)\n", to: name)
+    }
+
+    @Test func settingsAreCheckedByTheirOwn() throws {
+        let all = try scratch.write("control_group: press\ncontrol_group_may: change\nstall: 90s\n", to: "all.yaml")
+        let other = try scratch.write("control_group: 1000\nstall: ${STALL}\n", to: "other.yaml")
+        #expect(try problems([all, other], by: "settings.json") == "")
+        let wrong = try ["stal: 1m", "stall: 0s", "control_group_may: write"].enumerated().map { number, text in
+            try scratch.write(text, to: "wrong-\(number).yaml")
+        }
+        #expect(try problems(wrong, by: "settings.json").split(separator: "\n").count == 3)
     }
 
     @Test func everyShippedPipelineIsValid() throws {

@@ -30,7 +30,11 @@ struct CheckCommand: StageVerb {
     @Flag(help: "Print the JSON Schema of pipeline files, for editors; check nothing.")
     var schema = false
 
+    @Flag(help: "Print the JSON Schema of dropmill.yaml; check nothing.")
+    var settingsSchema = false
+
     func run(with stages: StageRegistry) throws {
+        if settingsSchema { return print(SettingsSchema.json) }
         if schema { return print(PipelineSchema(stages).json) }
         let inForce = pipelines.paths.isEmpty ? FilesInForce(asking: state.folder) : nil
         let files = PipelineLoader.read(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Doctor
 import Glibc
+import PipelineConfig
 import PipelineKit
 
 /// `dropmill doctor`: tries in every folder what the daemon does there.
@@ -20,6 +21,7 @@ struct DoctorCommand: StageVerb {
 
     @OptionGroup var pipelines: PipelineArguments
     @OptionGroup var state: StateArguments
+    @OptionGroup var settings: SettingsOption
 
     @Flag(help: "Print one JSON object: 'user', 'problems', 'surroundings' and 'pipelines'.")
     var json = false
@@ -28,8 +30,11 @@ struct DoctorCommand: StageVerb {
         // Somebody may open for writing what a lease was just taken on; the signal of that would end the program.
         signal(SIGIO, SIG_IGN)
         let pipelines = try pipelines.loadOrReport(stages)
+        let settings = SettingsExamination(
+            settings.place, for: self.pipelines.given, by: PipelineArguments.loader(stages))
         let interruption = Interruption()
-        let report = Self.examine(pipelines, state: state.folder(for: self.pipelines.paths), interruption)
+        let report = Self.examine(
+            pipelines, settings, state: state.folder(for: self.pipelines.paths), interruption)
         // A pending signal ends the program here, when no test file is left in any folder.
         interruption.allow()
         if json { print(report.json) } else { for line in report.lines { print(line) } }
@@ -37,7 +42,7 @@ struct DoctorCommand: StageVerb {
     }
 
     private static func examine(
-        _ pipelines: [Pipeline], state: StateFolder, _ interruption: Interruption
+        _ pipelines: [Pipeline], _ settings: SettingsExamination, state: StateFolder, _ interruption: Interruption
     ) -> DoctorReport {
         let daemon = DaemonExamination(of: state, pipelines)
         let examination = Examination(running: daemon.running) { interruption.isAskedFor }
@@ -48,7 +53,8 @@ struct DoctorCommand: StageVerb {
         let examined = pipelines.map { examination.pipeline($0) }
         return DoctorReport(
             user: CurrentUser.name, isRunning: daemon.isRunning,
-            surroundings: surroundings + [daemon.place].filter { !$0.findings.isEmpty }, pipelines: examined)
+            surroundings: surroundings + [settings.place, daemon.place].filter { !$0.findings.isEmpty },
+            pipelines: examined)
     }
 }
 

@@ -1,0 +1,45 @@
+import Doctor
+import Files
+import Glibc
+import PipelineConfig
+import PipelineKit
+import SystemPackage
+
+/// What a start of this user would say of the daemon's settings.
+struct SettingsExamination {
+    let place: ExaminedPlace
+
+    init(_ place: SettingsPlace, for pipelines: [FilePath], by loader: PipelineLoader) {
+        let files = PipelineLoader.readSettings(place, for: pipelines)
+        var findings: [Finding]
+        do throws(ConfigProblems) {
+            guard files.problems.isEmpty else { throw ConfigProblems(files.problems) }
+            findings = Self.findings(on: try loader.settings(of: files), areGiven: files.settings != nil)
+        } catch {
+            findings = error.all.map { problem in
+                .problem(
+                    .file, "line \(problem.position.line), column \(problem.position.column): \(problem.message)",
+                    "Until then a start and a reload are refused; 'dropmill check' checks it again")
+            }
+        }
+        self.place = ExaminedPlace(
+            role: "settings", path: files.settings?.path ?? files.problems.first?.path, findings: findings)
+    }
+
+    private static func findings(on settings: ServiceSettings, areGiven: Bool) -> [Finding] {
+        guard areGiven else { return [.good(.file, "no \(SettingsPlace.fileName) was found, so all is as usual")] }
+        let group = settings.controlGroup.map { AccountName.group($0) }
+        let rights = group.map { "the group \($0) may \(settings.controlGroupMay.rawValue), " } ?? ""
+        let found = Finding.good(.file, "\(rights)what rests for \(settings.stall.text) is stalled")
+        guard let group, let number = settings.controlGroup, geteuid() != 0, CurrentUser.lacks(number) else {
+            return [found]
+        }
+        let user = CurrentUser.name
+        return [
+            found,
+            .problem(
+                .user, "\(user) is no member of 'control_group: \(group)'",
+                "Add it (usermod -aG \(group) \(user)) and start Dropmill again; or run this as the daemon's user"),
+        ]
+    }
+}

@@ -1,0 +1,47 @@
+import Files
+import Glibc
+import PipelineConfig
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DropmillCommand
+
+/// What `doctor` says of the daemon's settings.
+@Suite struct SettingsExaminationTests {
+    private let scratch: ScratchFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try scratch.makeFolder("pipelines")
+    }
+
+    private func examine(_ text: String?) throws -> (path: FilePath?, findings: [Finding]) {
+        if let text { try scratch.write(text, to: "dropmill.yaml") }
+        let place = SettingsExamination(
+            .beside, for: [scratch.path("pipelines")], by: PipelineLoader(registry: StageRegistry([]), environment: [:])
+        ).place
+        return (place.path, place.findings)
+    }
+
+    @Test func whatIsFoundIsTold() throws {
+        let none = try examine(nil)
+        #expect(none.path == nil && none.findings.map(\.fact) == ["no dropmill.yaml was found, so all is as usual"])
+        let own = AccountName.group(getegid())
+        let found = try examine("control_group: \(getegid())\nstall: 2m\n")
+        #expect(found.path == scratch.path("dropmill.yaml"))
+        #expect(found.findings.map(\.fact) == ["the group \(own) may read, what rests for 2 min is stalled"])
+        #expect(found.findings.map(\.grade) == [.good])
+    }
+
+    @Test func whatAStartRefusesIsAProblem() throws {
+        let wrong = try examine("stal: 2m\n")
+        #expect(wrong.path == scratch.path("dropmill.yaml"))
+        #expect(wrong.findings.map(\.fact) == ["line 1, column 1: unknown key 'stal'; did you mean 'stall'?"])
+        let folder = scratch.path("dropmill.yaml")
+        #expect(unlink(folder.string) == 0)
+        try scratch.makeFolder("dropmill.yaml")
+        #expect(try examine(nil).findings.map(\.grade) == [.problem])
+    }
+}
