@@ -25,13 +25,15 @@ struct Child {
     }
 
     /// Waits for the end; tells the last `tail` bytes of what it wrote.
-    mutating func supervise(grace: Duration, tail: Int, isStopped: () -> Bool) -> Program.Outcome {
+    mutating func supervise(
+        grace: Duration, tail: Int, wrote: () -> Void, isStopped: () -> Bool
+    ) -> Program.Outcome {
         defer { for stream in streams where stream.fd >= 0 { close(stream.fd) } }
         var stoppedAt: ContinuousClock.Instant?
         var wasKilled = false
         var isOffered = false
         while !hasEnded {
-            readSome(within: Self.tick)
+            if readSome(within: Self.tick) { wrote() }
             if !isOffered, let program = int(at: 0) {
                 Self.offer(program)
                 isOffered = true

@@ -84,11 +84,13 @@ package struct Program: Sendable {
         }
     }
 
-    /// Runs it. `input`: an open file for its standard input; `tail`: how much of what it wrote is
-    /// told. `isStopped` is asked every 50 ms; once it says so, the whole group gets SIGTERM and, after `grace`,
-    /// SIGKILL. Whatever the program leaves running is killed when it ends, and all of it when this process dies,
-    /// however it does. Throws where it cannot be started.
-    package func run(input: Int32, tail: Int, isStopped: () -> Bool) throws(StartFailure) -> Outcome {
+    /// Runs it. `input`: an open file for its standard input; `tail`: how much of what it wrote is told. `wrote` is
+    /// called when it has written something. `isStopped` is asked every 50 ms; once it says so, the whole group gets
+    /// SIGTERM and, after `grace`, SIGKILL. Whatever the program leaves running is killed when it ends, and all of it
+    /// when this process dies, however it does. Throws where it cannot be started.
+    package func run(
+        input: Int32, tail: Int, wrote: () -> Void = {}, isStopped: () -> Bool
+    ) throws(StartFailure) -> Outcome {
         let files = [
             try Self.starting { () throws(Errno) in try CappedFile(output, most: Self.mostBytes) },
             try Self.starting { () throws(Errno) in try CappedFile(error, most: Self.mostBytes) },
@@ -117,7 +119,7 @@ package struct Program: Sendable {
         var child = Child(
             keeper: keeper, lifeline: lifeline, pipes: [outputPipe.keepReading(), errorPipe.keepReading()],
             files: files)
-        return child.supervise(grace: grace, tail: tail, isStopped: isStopped)
+        return child.supervise(grace: grace, tail: tail, wrote: wrote, isStopped: isStopped)
     }
 
     private static func starting<Result: ~Copyable>(

@@ -28,4 +28,22 @@ import Testing
         }
         #expect(!verbs.isEmpty && told.sorted() == verbs.sorted())
     }
+
+    @Test func eachVerbsPartNamesItsFields() throws {
+        let parts = try text(Self.root.pushing("docs/control.md")).split(separator: /\n(?=##)/).map(String.init)
+        let sources = Self.root.pushing("Sources/DropmillCommand/Control")
+        var fields = 0
+        for name in try Folder.names(in: sources) where name.text.hasSuffix("Verb.swift") {
+            let source = try text(sources.appending(name))
+            guard let verb = source.firstMatch(of: /static let name = "(\w+)"/)?.output.1 else { continue }
+            let part = try #require(parts.first { $0.hasPrefix("### `\(verb)`") })
+            for line in source.split(separator: "\n") {
+                let found = line.firstMatch(of: /^ {8}var (\w+)(?:: [^{]*| = (?:true|false))$/)
+                guard let field = found?.output.1 else { continue }
+                fields += 1
+                #expect(part.contains("`\(field)`") || part.contains("\"\(field)\""), "\(verb): \(field)")
+            }
+        }
+        #expect(fields > 50)
+    }
 }

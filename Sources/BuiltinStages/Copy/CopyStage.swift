@@ -61,7 +61,7 @@ package struct CopyStage: OwnStage {
                     throw IOError("examine", payload.root.pushing(path), .noSuchFileOrDirectory)
                 }
                 let first = try linked.value(of: status) { () throws(IOError) in
-                    try Transfer.copy(path, in: source, to: path, in: target) { context.work.cancellation.isCancelled }
+                    try Transfer.copy(path, in: source, to: path, in: target, isStopped: context.work.isStopped)
                     return path
                 }
                 if first != path { try Rebuilding.link(first, in: target, as: path, in: target) }

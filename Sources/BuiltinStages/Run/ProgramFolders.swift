@@ -42,8 +42,7 @@ struct ProgramFolders {
             let root = try context.open(payload.root)
             try Transfer.copy(
                 payload.fileName.map { FilePath().appending($0) } ?? FilePath(), in: root, to: copy.lastEntry,
-                in: try context.open(folder)
-            ) { context.work.cancellation.isCancelled }
+                in: try context.open(folder), isStopped: context.work.isStopped)
             if isOurs, geteuid() == 0 { try Self.takeOwnership(of: copy) }
         } catch {
             try context.checkCancelled()
@@ -95,7 +94,7 @@ struct ProgramFolders {
             for path in tree.files.map(\.relative) + tree.links {
                 if context.work.cancellation.isCancelled { break }
                 if payload.isDrop {
-                    try Transfer.copy(path, in: source, to: path, in: target) { context.work.cancellation.isCancelled }
+                    try Transfer.copy(path, in: source, to: path, in: target, isStopped: context.work.isStopped)
                 } else {
                     try Rebuilding.link(path, in: source, as: path, in: target)
                 }

@@ -141,9 +141,9 @@ package struct RunStage: OwnStage {
             folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace,
             confinement: confinement?.walls(around: folders.own))
         do throws(Program.StartFailure) {
-            return try program.run(input: input.descriptor, tail: ProgramOutput.mostBytes) {
-                context.work.cancellation.isCancelled
-            }
+            return try program.run(
+                input: input.descriptor, tail: ProgramOutput.mostBytes, wrote: context.work.progress.move
+            ) { context.work.cancellation.isCancelled }
         } catch {
             switch error {
             // The last one: a script without `#!`.

@@ -38,8 +38,7 @@ struct Rebuilding: ~Copyable {
         try makeFolder(path.removingLastComponent(), like: file.removingLastComponent())
         do throws(IOError) {
             if copies {
-                let isStopped = { [cancellation = context.work.cancellation] in cancellation.isCancelled }
-                try Transfer.copy(file, in: source, to: path, in: target, isStopped: isStopped)
+                try Transfer.copy(file, in: source, to: path, in: target, isStopped: context.work.isStopped)
             } else {
                 try Self.link(file, in: source, as: path, in: target)
             }

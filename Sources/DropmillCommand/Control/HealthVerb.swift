@@ -12,7 +12,7 @@ enum HealthVerb: ControlVerb {
         var jobs: Int
         /// Why trouble pauses pipelines, by their names.
         var paused: [String: String]
-        /// Pipelines in which nothing moves, and for how long.
+        /// Pipelines in which something does not move, with what that is and for how long.
         var stalled: [String: String]
         /// Why the last reload was refused; nil where it was taken, or there was none.
         var refused: [String]?

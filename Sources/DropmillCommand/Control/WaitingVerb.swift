@@ -5,8 +5,8 @@ import PipelineKit
 /// What waits in every inbox.
 enum WaitingVerb: ControlVerb {
     static let name = "waiting"
-    /// The daemon waits a second for inboxes.
-    static let patience = 3
+    /// The daemon waits four seconds for inboxes.
+    static let patience = 8
 
     struct Arguments: Codable, Equatable {
         /// The most waiting drops to report of each inbox.
@@ -15,18 +15,26 @@ enum WaitingVerb: ControlVerb {
 
     struct Answer: Codable, Equatable {
         var inboxes: [String: Inbox]
-        /// The pipelines whose inboxes do not answer: these are not among the others.
+        /// The pipelines whose inboxes have not answered for long: these are not among the others.
         var silent: Set<String> = []
-        /// Where nothing moves.
+        /// Those whose inboxes have not answered now: they are not among the others either.
+        var busy: Set<String> = []
+        /// Where something does not move.
         var stalled: [String: Stalled] = [:]
     }
 
     struct Stalled: Codable, Equatable {
-        /// Seconds for which nothing has moved.
+        /// Seconds for which it has not moved.
         var time: Double
         var text: String
+        /// The job, and the kind of the stage that it is at, where it is one.
+        var job: String?
+        var stage: String?
 
-        init(_ stall: Stall) { (time, text) = (stall.time.seconds, stall.text) }
+        init(_ stall: Stall) {
+            (time, text) = (stall.time.seconds, stall.text)
+            (job, stage) = (stall.job?.text, stall.stage)
+        }
     }
 
     struct Inbox: Codable, Equatable {

@@ -80,7 +80,9 @@ extension LogRecord {
         case .stalled(let pipeline, let stall):
             self.init(
                 "stalled", "\(pipeline): stalled: \(stall.text)", mark: .attention, notes: [stall.remedy(pipeline)],
-                fields: [("pipeline", .text(pipeline)), ("for_s", .seconds(stall.time)), ("reason", .text(stall.text))])
+                fields: [("pipeline", .text(pipeline)), ("for_s", .seconds(stall.time)), ("reason", .text(stall.text))]
+                    + (stall.job.map { [("job", .text($0.text))] } ?? [])
+                    + (stall.stage.map { [("stage", .text($0))] } ?? []))
         case .moving(let pipeline, let time):
             self.init(
                 "moving", "\(pipeline): moves again after \(time.text)",

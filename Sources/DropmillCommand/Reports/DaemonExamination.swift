@@ -37,7 +37,7 @@ struct DaemonExamination {
     private mutating func ask(_ state: StateFolder, _ pipelines: [Pipeline]) {
         do throws(ControlClient.Problem) {
             let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: 0), in: state.path)
-            running = Set(answer.inboxes.keys).union(answer.silent)
+            running = Set(answer.inboxes.keys).union(answer.silent).union(answer.busy)
             pauses = answer.inboxes.compactMapValues { $0.paused?.failure }
             findings.append(.good(.daemon, "running and responding"))
             for (name, stalled) in answer.stalled.sorted(by: { $0.key < $1.key }) {

@@ -23,22 +23,25 @@ struct InboxLook {
     }
 
     var inboxes: [String: Inbox] = [:]
-    /// Pipelines of the running daemon whose inboxes do not answer.
+    /// Pipelines of the running daemon whose inboxes have not answered for long.
     var silent: Set<String> = []
-    /// Those in which nothing moves.
+    /// Those whose inboxes have not answered now.
+    var busy: Set<String> = []
+    /// Those in which something does not move.
     var stalled: [String: WaitingVerb.Stalled] = [:]
     /// Why the running daemon does not report what waits.
     var problem: String?
 
     /// The pipelines that the daemon runs; nil where it does not say.
-    var loaded: Set<String>? { problem == nil ? Set(inboxes.keys).union(silent) : nil }
+    var loaded: Set<String>? { problem == nil ? Set(inboxes.keys).union(silent).union(busy) : nil }
 
     /// Queries the daemon that holds the folder for the first `limit` waiting drops of each inbox.
     static func asking(_ folder: FilePath, limit: Int) -> InboxLook {
         do throws(ControlClient.Problem) {
             let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: limit), in: folder)
             return InboxLook(
-                inboxes: answer.inboxes.mapValues { Inbox($0) }, silent: answer.silent, stalled: answer.stalled)
+                inboxes: answer.inboxes.mapValues { Inbox($0) }, silent: answer.silent, busy: answer.busy,
+                stalled: answer.stalled)
         } catch {
             return InboxLook(problem: error.message)
         }

@@ -63,11 +63,14 @@ extension StatusReport {
         ] {
             json.integer(key, row[state])
         }
+        if row.isBusy { json.flag("inbox_busy", true) }
         if row.isSilent { json.flag("inbox_silent", true) }
         if let stalled = row.stalled {
             json.object("stalled") { json in
                 json.seconds("for_s", .seconds(stalled.time))
                 json.text("text", stalled.text)
+                if let job = stalled.job { json.text("job", job) }
+                if let stage = stalled.stage { json.text("stage", stage) }
             }
         }
         if let hold = row.hold { json.object("held") { hold.write(&$0) } }

@@ -67,6 +67,7 @@ extension StatusReport {
         }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
         if let stalled = row.stalled { notes.append("stalled: \(stalled.text)") }
+        if row.isBusy { notes.append("the inbox is busy; how much waits is what was known last") }
         if row.isSilent { notes.append("the inbox does not answer; how much waits is what was known last") }
         if let hold = row.hold { notes.append(hold.text(at: now)) }
         if let failure = row.paused {

@@ -20,10 +20,13 @@ struct StatusReport {
         /// What a person holds it by.
         var hold: HoldRecord?
 
-        /// Whether the inbox does not answer the daemon that runs.
+        /// Whether the inbox has not answered the daemon that runs for long.
         var isSilent = false
 
-        /// That nothing moves.
+        /// Whether it has not answered now.
+        var isBusy = false
+
+        /// That something does not move.
         var stalled: WaitingVerb.Stalled?
 
         /// Whether the daemon that runs does not run this pipeline.
@@ -86,14 +89,15 @@ struct StatusReport {
     mutating func add(_ look: InboxLook) {
         silence = look.problem
         // A daemon that has just begun is ahead of what is written down.
-        let unknown = Set(look.inboxes.keys).union(look.silent).subtracting(rows.map(\.name))
+        let loaded = Set(look.inboxes.keys).union(look.silent).union(look.busy)
+        let unknown = loaded.subtracting(rows.map(\.name))
         rows = (rows + unknown.map { Row(record: nil, name: $0) }).sorted { $0.name < $1.name }
         for index in rows.indices {
             rows[index].inbox = look.inboxes[rows[index].name]
             rows[index].isSilent = look.silent.contains(rows[index].name)
             rows[index].stalled = look.stalled[rows[index].name]
-            rows[index].isLeftOut =
-                isRunning && silence == nil && rows[index].inbox == nil && !rows[index].isSilent
+            rows[index].isBusy = look.busy.contains(rows[index].name)
+            rows[index].isLeftOut = isRunning && silence == nil && !loaded.contains(rows[index].name)
         }
     }
 }

@@ -10,21 +10,24 @@ package struct ReadyQueue: Sendable {
         private let changedSeconds: Int64
         private let modifiedNanoseconds: UInt32
         private let changedNanoseconds: UInt32
+        private let knownSeconds: Int32
         /// Its place in `devices`.
         private let place: UInt16
 
-        init(_ fingerprint: Fingerprint, device: Int) {
+        init(_ fingerprint: Fingerprint, device: Int, known: MonotonicTime) {
             inode = fingerprint.inode
             size = fingerprint.size
             modifiedSeconds = fingerprint.modified.seconds
             changedSeconds = fingerprint.changed.seconds
             modifiedNanoseconds = fingerprint.modified.nanoseconds
             changedNanoseconds = fingerprint.changed.nanoseconds
+            knownSeconds = Int32(clamping: known.nanoseconds / 1_000_000_000)
             place = UInt16(device)
         }
 
         var modified: FileTime { FileTime(seconds: Int(modifiedSeconds), nanoseconds: Int(modifiedNanoseconds)) }
         var changed: FileTime { FileTime(seconds: Int(changedSeconds), nanoseconds: Int(changedNanoseconds)) }
+        var known: MonotonicTime { MonotonicTime(nanoseconds: 0) + .seconds(Int64(knownSeconds)) }
         var device: Int { Int(place) }
     }
 
@@ -88,22 +91,22 @@ package struct ReadyQueue: Sendable {
     /// Whether the drop waits.
     package func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
 
-    /// When the drop was changed last, by the file system's word; nil where it does not wait.
-    package func changed(_ path: DropPath) -> FileTime? { drops.find(path).map { drops[$0].changed } }
+    /// Since when the drop is known, to the second; nil where it does not wait.
+    package func known(_ path: DropPath) -> MonotonicTime? { drops.find(path).map { drops[$0].known } }
 
-    /// When the one was changed that was changed first; nil where none waits.
-    package var oldest: FileTime? { drops.slots.lazy.map { drops[$0].changed }.min() }
+    /// Since when the one is known that is known for longest; nil where none waits.
+    package var oldest: MonotonicTime? { drops.slots.lazy.map { drops[$0].known }.min() }
 
     /// Some of the waiting entries, in no order.
     package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 
-    /// Adds a drop in the state in which it was found complete.
-    package mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
+    /// Adds a drop in the state in which it was found complete, and which is known since then.
+    package mutating func add(_ path: DropPath, _ fingerprint: Fingerprint, known: MonotonicTime = .now()) {
         remove(path)
         // Beyond what has a place it is that of another: then it is found changed at its claim and examined again.
         let device = devices.firstIndex(of: fingerprint.device) ?? min(devices.count, Int(UInt16.max))
         if device == devices.count { devices.append(fingerprint.device) }
-        let drop = Ready(fingerprint, device: device)
+        let drop = Ready(fingerprint, device: device, known: known)
         let slot = drops.insert(path, drop)
         drops.enqueue(slot, rank: rank(of: drop))
         if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }

@@ -4,21 +4,23 @@ import Synchronization
 
 extension Engine {
     /// Reports what waits in each inbox, on a queue of the engine: of each kind at most `limit`. Those that do not
-    /// answer in time are left out, and named: they may be where nothing answers. Costs one look at every name that
-    /// waits.
+    /// answer in time are left out, and named. Costs one look at every name that waits.
     package nonisolated func reportWaiting(
-        limit: Int, within patience: Duration = .seconds(1), _ report: @escaping @Sendable (WaitingReport) -> Void
+        limit: Int, within patience: Duration = .seconds(4), _ report: @escaping @Sendable (WaitingReport) -> Void
     ) {
         enqueue { engine in
-            let now = MonotonicTime.now()
-            let gathering = Gathering(of: engine.runners.map(\.pipeline.name)) { @Sendable [self] gathered in
+            let (now, silence) = (MonotonicTime.now(), min(engine.stall, Self.longSilence))
+            let isSilent = { (runner: PipelineRunner) in runner.movement.isSilent(for: silence, at: now) }
+            let silent = Set(engine.runners.filter(isSilent).map(\.pipeline.name))
+            let asked = engine.runners.filter { !isSilent($0) }
+            let gathering = Gathering(of: asked.map(\.pipeline.name)) { @Sendable [self] gathered in
                 enqueue { engine in
                     var gathered = gathered
-                    gathered.stalled = engine.stalls
+                    (gathered.silent, gathered.stalled) = (silent, engine.stalls)
                     report(gathered)
                 }
             }
-            for runner in engine.runners where !runner.movement.isSilent(for: Self.longSilence, at: now) {
+            for runner in asked {
                 let name = runner.pipeline.name
                 runner.intake.reportSnapshot(limit: limit) { @Sendable in gathering.add($0, name) }
             }
@@ -26,7 +28,8 @@ extension Engine {
         }
     }
 
-    /// An inbox that has not answered for so long is not asked again: what is asked would gather there.
+    /// An inbox that has not answered for so long is silent, rather than busy, and not asked again: what is asked would
+    /// gather there.
     private static var longSilence: Duration { .seconds(60) }
 
     /// Reports how each pipeline stands, in order, on a queue of the engine.
@@ -62,7 +65,7 @@ private final class Gathering: Sendable {
     private let report: @Sendable (WaitingReport) -> Void
 
     init(of names: [String], _ report: @escaping @Sendable (WaitingReport) -> Void) {
-        state = Mutex(WaitingReport(silent: Set(names)))
+        state = Mutex(WaitingReport(busy: Set(names)))
         self.report = report
         if names.isEmpty { end() }
     }
@@ -70,8 +73,8 @@ private final class Gathering: Sendable {
     func add(_ snapshot: InboxSnapshot, _ name: String) {
         let isLast = state.withLock { state in
             state?.inboxes[name] = snapshot
-            state?.silent.remove(name)
-            return state?.silent.isEmpty ?? false
+            state?.busy.remove(name)
+            return state?.busy.isEmpty ?? false
         }
         if isLast { end() }
     }

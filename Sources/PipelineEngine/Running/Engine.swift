@@ -68,7 +68,7 @@ package actor Engine: QueueActor {
     var ticker: (any DispatchSourceTimer)?
     /// How long the end waits for what does not answer.
     var patienceAtEnd = Duration.seconds(20)
-    /// From when on a pipeline is stalled, in which something is at work and nothing moves.
+    /// After how long without any movement something at work is stalled.
     var stall: Duration
     var finished: (@Sendable (RunSummary) -> Void)?
     /// Whether there is something to be stopped, and whether it is being closed.

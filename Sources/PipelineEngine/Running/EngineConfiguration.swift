@@ -22,7 +22,7 @@ package struct EngineConfiguration: Sendable {
     /// What time it is, for holds that end.
     package var now: @Sendable () -> Timestamp = { .now() }
 
-    /// From when on a pipeline is stalled, in which something is at work and nothing moves.
+    /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
 
     /// Told every two seconds how the engine is, on its queue.

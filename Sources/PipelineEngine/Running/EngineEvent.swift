@@ -33,7 +33,7 @@ package enum EngineEvent: Sendable {
     case paused(pipeline: String, Failure)
     /// It resumed.
     case resumed(pipeline: String, after: Duration)
-    /// Nothing has moved in it for long, though something is at work or its inbox does not answer.
+    /// Something in it has not moved for long: a job that is at work, or its inbox, which does not answer.
     case stalled(pipeline: String, Stall)
     /// Something moves there again.
     case moving(pipeline: String, after: Duration)

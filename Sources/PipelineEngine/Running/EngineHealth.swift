@@ -9,7 +9,7 @@ package struct EngineHealth: Sendable {
     package var waiting = 0
     /// Why trouble pauses pipelines, by their names.
     package var paused: [String: Failure] = [:]
-    /// In which pipelines nothing moves.
+    /// In which pipelines something does not move.
     package var stalled: [String: Stall] = [:]
     /// How many pipelines trouble or a person holds.
     package var held = 0

@@ -80,6 +80,7 @@ extension Intake {
     /// Handles the result of a look.
     private func record(_ found: Examiner.Outcome, of path: DropPath, cost: Duration) {
         longLooks.forget(path)
+        let admitted = gate.admitted(path) ?? .now()
         switch found.sample {
         case .file(_, .some(let writer)): reportHeldOpen(path, .drop(path), by: writer)
         case .file(_, .notAsked): break
@@ -90,7 +91,8 @@ extension Intake {
             if let excess = found.excess {
                 reject(path, fingerprint, .excess(path.name, excess, spool.pipeline.ready.limits))
             } else {
-                ready.add(path, fingerprint)
+                let wait = Wait(seen: admitted, began: scanned, changed: fingerprint.changed)
+                ready.add(path, fingerprint, known: wait.since(at: .now(), .now()))
             }
         case .refused(let reason): report(path, reason)
         case .overdue(let fingerprint, let waiting):

@@ -31,7 +31,7 @@ extension Intake {
         let claimed = late.prefix(limit)
         let ages = [
             longest.first.flatMap { gate.admitted($0) }.map { now - $0 }, late.first?.known,
-            ready.oldest.map { max(.zero, Timestamp.now() - Timestamp($0)) },
+            ready.oldest.map { now - $0 },
         ]
         let held = heldDrops
         return InboxSnapshot(
@@ -51,9 +51,8 @@ extension Intake {
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
-        if let changed = ready.changed(path) {
-            // It has been complete for a part of that time, and nobody noted since when.
-            let known = max(.zero, Timestamp.now() - Timestamp(changed))
+        if let since = ready.known(path) {
+            let known = now - since
             if let held { return WaitingDrop(path: path.bytes, known: known, waiting: .held(held.text(at: .now()))) }
             let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
             let waiting = reason.map { Waiting.paused($0) } ?? .room

@@ -65,7 +65,7 @@ extension Intake {
     private func scanned(isInitial: Bool) {
         spool.noteReserved()
         if isInitial {
-            hasScanned = true
+            scanned = .now()
             forgetGone()
         }
         let now = MonotonicTime.now()

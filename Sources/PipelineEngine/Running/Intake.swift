@@ -97,7 +97,9 @@ actor Intake: QueueActor {
     private(set) var isRunning = false
     /// Until the engine stops: from then on drops stay in the inbox.
     var isClaiming = true
-    var hasScanned = false
+    var hasScanned: Bool { scanned != nil }
+    /// When the inbox was first seen whole.
+    var scanned: MonotonicTime?
     private var isTurnAsked = false
     /// When the last turn was made, and when the next one will be.
     private var lastTurn: MonotonicTime?
@@ -168,7 +170,7 @@ actor Intake: QueueActor {
             intake.adopt(left.filter { !isHeld($0) }, ofEarlierRun: false)
             if intake.spool.isTail {
                 intake.spool.noteReserved()
-                intake.hasScanned = true
+                intake.scanned = .now()
                 intake.forgetGone()
             } else {
                 intake.startWatching()

@@ -8,21 +8,26 @@ extension PipelineRunner {
         if !machine.isRetired, movement.asks(at: now) {
             intake.reportWaitingCount { @Sendable [later] in later(.zero) { $0.movement.answered() } }
         }
-        switch movement.look(mark, at: now, limit: limit) {
+        switch movement.look(marks, at: now, limit: limit) {
         case .stalls(let stall): observer(.stalled(pipeline: pipeline.name, stall))
         case .moves(let time): observer(.moving(pipeline: pipeline.name, after: time))
         case nil: break
         }
     }
 
-    /// What moves of what is at work; nil where nothing is, or nothing may.
-    private var mark: StallDetector.Mark? {
-        guard !isQuiet, !machine.pause.isPaused, hold?.kind != .pause else { return nil }
-        var mark = StallDetector.Mark(events: moves)
-        for running in workers.flatMap(\.running) {
-            mark.bytes &+= running.progress.bytes
-            mark.entries &+= running.progress.entries
+    /// What is at work and may be: each job that a worker has and each settlement by itself, so that one that hangs is
+    /// seen among others that move; else all together.
+    private var marks: [StallDetector.Mark] {
+        guard !isQuiet, !machine.pause.isPaused, hold?.kind != .pause else { return [] }
+        var marks = settler.running.map { job, moves in
+            StallDetector.Mark(subject: .settlement(job.id, job.drop.path), moves: moves)
         }
-        return mark
+        for (stage, workers) in zip(pipeline.allStages, workers) {
+            marks += workers.running.map { running in
+                let job = running.work.job
+                return .init(subject: .stage(job.id, job.drop.path, stage.kind), moves: running.progress.moves)
+            }
+        }
+        return marks.isEmpty ? [.init(subject: .all, moves: moves)] : marks
     }
 }

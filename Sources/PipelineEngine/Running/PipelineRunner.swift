@@ -35,7 +35,7 @@ final class PipelineRunner {
     var waiting = 0
     /// Whether anything moves, and how many events there were.
     var movement = StallDetector()
-    private(set) var moves = 0
+    private(set) var moves: Int64 = 0
     /// Whether a check of the workers is scheduled.
     var isLookDue = false
     /// Where its work folder is, and was.

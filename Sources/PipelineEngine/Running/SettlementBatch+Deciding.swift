@@ -203,7 +203,7 @@ extension SettlementBatch {
         reserved += chosen.targets
         var decision = Decision()
         try decision.writeSidecars(of: placement, as: chosen, number: number, rights, in: job.folder, keeping: kept)
-        try decision.add(placement, as: chosen, found, isSynced: spool.diskSync.isFull, in: folder)
+        try decision.add(placement, as: chosen, found, isSynced: spool.diskSync.isFull, in: folder, progress)
         return decision
     }
 

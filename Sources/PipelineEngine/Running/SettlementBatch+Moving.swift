@@ -30,6 +30,7 @@ extension SettlementBatch {
     }
 
     private mutating func moveNext(_ index: inout Int, _ taken: inout [Int]) {
+        progress.begin(steps[index].settlement.job)
         if steps[index].failure == nil, !move(index, choosing: false) { taken.append(index) }
         index += 1
     }
@@ -56,6 +57,7 @@ extension SettlementBatch {
     /// Brings the changed folders to the disk. The result: whether all of the work folder's file system is, by that.
     @discardableResult
     mutating func syncFolders() -> Bool {
+        progress.move()
         do throws(IOError) {
             return try mover.sync()
         } catch {
@@ -69,6 +71,7 @@ extension SettlementBatch {
     /// a job is published, and what goes wrong is no failure of its drop.
     mutating func removeCopied() {
         for index in steps.indices where steps[index].failure == nil {
+            progress.begin(steps[index].settlement.job)
             do throws(IOError) {
                 try mover.removeCopied(of: steps[index].moves.joined())
             } catch {
@@ -83,6 +86,7 @@ extension SettlementBatch {
             let leavings = leavings(of: steps[index])
             guard isWanted(leavings) else { continue }
             let job = steps[index].settlement.job
+            progress.begin(job)
             do throws(IOError) {
                 let aside = try spool.work.empty(
                     job.folder, of: job.id, drop: job.drop.name, remains: leavings.remains)

@@ -70,6 +70,7 @@ struct SettlementBatch {
     }
 
     let spool: Spool
+    let progress = SettlementProgress()
     private let journal: JournalWriter
     let names: NameChooser
     /// The paths that were chosen for this batch.
@@ -89,7 +90,7 @@ struct SettlementBatch {
         self.spool = spool
         self.journal = journal
         self.names = names
-        mover = Mover(with: spool)
+        mover = Mover(with: spool, progress)
         steps = settlements.map { Step(settlement: $0) }
     }
 
@@ -97,6 +98,7 @@ struct SettlementBatch {
     mutating func prepare() {
         isWorkInPlace = spool.work.isInPlace
         for index in steps.indices {
+            progress.begin(steps[index].settlement.job)
             do throws(Failure) {
                 try prepare(index)
             } catch {
@@ -109,6 +111,7 @@ struct SettlementBatch {
     /// the whole file system came after `prepare`.
     mutating func execute(areOutputsSynced: Bool = false) {
         if !areOutputsSynced { syncOutputs() }
+        progress.move()
         commitIntents(steps.indices.filter { !steps[$0].isReplay })
         move()
         addLines()

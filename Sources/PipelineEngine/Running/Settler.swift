@@ -23,6 +23,7 @@ package final class Settler: Sendable {
     private struct State {
         var waiting: [Settlement] = []
         var idle: [DispatchQueue]
+        var atWork: [SettlementProgress] = []
     }
 
     private let spool: Spool
@@ -56,6 +57,14 @@ package final class Settler: Sendable {
         pipeline.order == .arrival && pipeline.onConflict == .rename ? 2 : 1
     }
 
+    /// What it is settling: a job of each batch, and a number that changes with everything that moves there.
+    var running: [(job: Job, moves: Int64)] {
+        state.withLock { $0.atWork }.compactMap { progress in
+            let now = progress.now
+            return now.job.map { ($0, now.moves) }
+        }
+    }
+
     /// Adds a job to the next batch.
     package func settle(_ settlement: Settlement) { settle([settlement]) }
 
@@ -78,6 +87,7 @@ package final class Settler: Sendable {
                 : preparing.withLockIfAvailable { _ in prepareWaiting() } ?? nil
             // One sync for the moves of the last batch and the outputs of this one.
             let areOutputsSynced = last?.syncFolders() ?? false
+            if let progress = last?.progress { state.withLock { $0.atWork.removeAll { $0 === progress } } }
             last?.end(deliver: deliver)
             last = nil
             if var batch = next {
@@ -101,6 +111,7 @@ package final class Settler: Sendable {
         guard let first = settlements.first else { return nil }
         let spool = first.isRelease ? spool.givingBack : spool
         var batch = SettlementBatch(settlements, spool: spool, journal: journal, names: names)
+        state.withLock { $0.atWork.append(batch.progress) }
         batch.prepare()
         return batch
     }

@@ -1,13 +1,12 @@
 import Files
 
-/// Since when nothing moves in one pipeline where something should. Pure.
+/// Since when something does not move in one pipeline that should. Pure.
 struct StallDetector: Equatable {
-    /// Changes with everything that moves.
+    /// Something at work.
     struct Mark: Equatable {
-        var events = 0
-        /// What running stages have done.
-        var bytes: Int64 = 0
-        var entries: Int64 = 0
+        let subject: Stall.Subject
+        /// Changes with everything that moves.
+        let moves: Int64
     }
 
     enum News: Equatable {
@@ -15,10 +14,14 @@ struct StallDetector: Equatable {
         case moves(after: Duration)
     }
 
+    private struct Rest: Equatable {
+        let moves: Int64
+        let since: MonotonicTime
+    }
+
+    /// What has not moved for longest of all that stalls; of the jobs, where the inbox answers.
     private(set) var stall: Stall?
-    private var mark: Mark?
-    /// Since when the mark is this one.
-    private var rests: MonotonicTime?
+    private var rests: [Stall.Subject: Rest] = [:]
     /// When the inbox was asked, which has not answered since.
     private var asked: MonotonicTime?
     /// When it was looked at last.
@@ -39,21 +42,29 @@ struct StallDetector: Equatable {
     /// Whether the inbox does not answer, and this for so long.
     func isSilent(for time: Duration, at now: MonotonicTime) -> Bool { asked.map { now - $0 >= time } ?? false }
 
-    /// How it looks now: `mark` is nil where nothing is at work that could move. `limit`: from when on it is a stall.
-    mutating func look(_ mark: Mark?, at now: MonotonicTime, limit: Duration) -> News? {
-        if let looked, now - looked > Self.longestGap { (rests, asked) = (nil, asked.map { _ in now }) }
+    /// How it looks now, with a mark for each thing that is at work. `limit`: from when on what rests is a stall.
+    mutating func look(_ marks: [Mark], at now: MonotonicTime, limit: Duration) -> News? {
+        if let looked, now - looked > Self.longestGap { (rests, asked) = ([:], asked.map { _ in now }) }
         looked = now
-        if mark == nil { rests = nil } else if rests == nil || mark != self.mark { rests = now }
-        self.mark = mark
-        let times = [(Stall.Place.inbox, asked), (.jobs, rests)].compactMap { place, since in
-            since.map { Stall(place, for: now - $0) }
+        let former = rests
+        rests = [:]
+        for mark in marks {
+            let before = former[mark.subject].flatMap { $0.moves == mark.moves ? $0 : nil }
+            rests[mark.subject] = before ?? Rest(moves: mark.moves, since: now)
         }
         let before = stall
-        stall = times.first { $0.time >= limit }
+        stall =
+            asked.map { Stall(.inbox, for: now - $0) }.flatMap { $0.time >= limit ? $0 : nil } ?? longest(now, limit)
         switch (before, stall) {
-        case (nil, let stall?): return .stalls(stall)
+        case (let before, let stall?): return before?.subject == stall.subject ? nil : .stalls(stall)
         case (let before?, nil): return .moves(after: before.time)
-        default: return nil
+        case (nil, nil): return nil
         }
+    }
+
+    private func longest(_ now: MonotonicTime, _ limit: Duration) -> Stall? {
+        rests.lazy.map { Stall($0.key, for: now - $0.value.since) }.filter { $0.time >= limit }
+            // Of those that came together always the same.
+            .max { ($0.time, $0.job?.text ?? "") < ($1.time, $1.job?.text ?? "") }
     }
 }

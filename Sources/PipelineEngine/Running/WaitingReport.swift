@@ -2,8 +2,10 @@
 package struct WaitingReport: Sendable {
     /// By pipeline.
     package var inboxes: [String: InboxSnapshot] = [:]
-    /// The pipelines whose inboxes did not answer in time.
+    /// The pipelines whose inboxes have not answered for long, and were not asked.
     package var silent: Set<String> = []
-    /// Those in which nothing moves.
+    /// Those whose inboxes did not answer in time.
+    package var busy: Set<String> = []
+    /// Those in which something does not move.
     package var stalled: [String: Stall] = [:]
 }

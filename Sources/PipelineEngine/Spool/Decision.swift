@@ -38,7 +38,7 @@ struct Decision {
     /// Adds the moves of the thing itself and of its marker.
     mutating func add(
         _ placement: Placement, as chosen: Placement.Name, _ found: FileIdentity.Found?, isSynced: Bool,
-        in folder: HeldFolder?
+        in folder: HeldFolder?, _ progress: SettlementProgress
     ) throws(IOError) {
         if let marker = placement.marker?.source, let identity = try FileIdentity.find(marker),
             let target = chosen.targets.last
@@ -51,7 +51,9 @@ struct Decision {
             Intent(role: placement.role, source: source, target: chosen.targets[0], identity: found.identity))
         if placement.role == .original { original = OriginalState(found.status) }
         if isSynced { try addUnsynced(source, of: placement) }
-        if chosen.name != placement.name { note = Self.note(on: placement, in: folder, source, named: chosen.name) }
+        if chosen.name != placement.name {
+            note = Self.note(on: placement, in: folder, source, named: chosen.name, progress)
+        }
     }
 
     /// What failed may be its sender's again, or what the daemon dies of at a look, and is not looked into; nor is a
@@ -72,11 +74,12 @@ struct Decision {
     /// Why a thing did not get its own name. One with the same content is kept as well: only people know whether it was
     /// sent twice by mistake.
     private static func note(
-        on placement: Placement, in folder: HeldFolder?, _ source: FilePath, named name: FileName
+        on placement: Placement, in folder: HeldFolder?, _ source: FilePath, named name: FileName,
+        _ progress: SettlementProgress
     ) -> String {
         var note = "'\(placement.name)' was taken: named '\(name)'"
         do throws(IOError) {
-            if let folder, try Mover.isCopy(FilePath().appending(placement.name), in: folder, of: source) {
+            if let folder, try Mover.isCopy(FilePath().appending(placement.name), in: folder, of: source, progress) {
                 note += ", though the content is the same"
             }
         } catch {

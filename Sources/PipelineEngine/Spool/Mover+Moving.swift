@@ -46,7 +46,8 @@ extension Mover {
         let mayReplace = spool.pipeline.onConflict == .replace && Self.areAlike(Spot(intent.source), target)
         if !mayReplace, target.kind != nil {
             guard isReplay else { return .taken }
-            return try Self.isCopy(intent.target.lastEntry, in: folder, of: intent.source) ? .copied : .taken
+            let name = intent.target.lastEntry
+            return try Self.isCopy(name, in: folder, of: intent.source, progress) ? .copied : .taken
         }
         do throws(IOError) {
             try folder.folder.remove(name)
@@ -55,9 +56,12 @@ extension Mover {
             // Ours to the end: a new owner could prevent the comparison with a lease.
             let from = try Folder.holding(intent.source)
             let entry = intent.source.lastEntry
-            try Transfer.copy(entry, in: from, to: name, in: folder.folder, closed: true)
+            try Transfer.copy(entry, in: from, to: name, in: folder.folder, closed: true) {
+                progress.move()
+                return false
+            }
             try spool.diskSync.sync(files: try DiskSync.everything(in: partial.path), by: whole)
-            guard try Self.isCopy(name, in: folder, of: intent.source) else {
+            guard try Self.isCopy(name, in: folder, of: intent.source, progress) else {
                 // What still belongs to its sender may have changed meanwhile.
                 let isOurs = try from.status(of: entry)?.st_uid == geteuid()
                 throw isOurs
@@ -92,8 +96,11 @@ extension Mover {
         return .copied
     }
 
-    static func isCopy(_ copy: FilePath, in folder: HeldFolder, of source: FilePath) throws(IOError) -> Bool {
-        try Transfer.isCopy(copy, in: folder.folder, of: source.lastEntry, in: try Folder.holding(source))
+    static func isCopy(
+        _ copy: FilePath, in folder: HeldFolder, of source: FilePath, _ progress: SettlementProgress
+    ) throws(IOError) -> Bool {
+        try Transfer.isCopy(
+            copy, in: folder.folder, of: source.lastEntry, in: try Folder.holding(source), moves: progress.move)
     }
 
     /// The disk space of a file, or of a folder's contents.
@@ -132,10 +139,9 @@ extension Mover {
     func takeBackCopy(_ intent: Intent, in folder: HeldFolder, of job: Job) throws(IOError) {
         let (name, gone) = (intent.target.lastEntry, Self.partialName(job))
         do throws(IOError) {
-            guard try Spot(name, in: folder).statusNow != nil, try Self.isCopy(name, in: folder, of: intent.source)
-            else {
-                return
-            }
+            guard try Spot(name, in: folder).statusNow != nil,
+                try Self.isCopy(name, in: folder, of: intent.source, progress)
+            else { return }
         } catch {
             // An unreadable file is not ours.
             guard error.errno.trouble(with: .drop) == .pauses else { return }

@@ -21,8 +21,11 @@ struct Mover {
     /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
     private var made: [FilePath] = []
 
-    init(with spool: Spool) {
+    let progress: SettlementProgress
+
+    init(with spool: Spool, _ progress: SettlementProgress = SettlementProgress()) {
         self.spool = spool
+        self.progress = progress
         open = spool.openFolders
     }
 

@@ -4,9 +4,10 @@ package import SystemPackage
 
 extension Transfer {
     /// Whether a file, link or folder holds what another holds, byte for byte. Stronger than comparing digests, and no
-    /// dearer: both have to be read once either way.
+    /// dearer: both have to be read once either way. `moves` is called again and again.
     package static func isCopy(
-        _ copy: FilePath, in other: borrowing Folder, of source: FilePath, in folder: borrowing Folder
+        _ copy: FilePath, in other: borrowing Folder, of source: FilePath, in folder: borrowing Folder,
+        moves: () -> Void = {}
     ) throws(IOError) -> Bool {
         guard let kind = try folder.kind(of: source), try other.kind(of: copy) == kind else { return false }
         switch kind {
@@ -14,21 +15,21 @@ extension Transfer {
             let names = try folder.folder(source).names().sorted()
             guard try other.folder(copy).names().sorted() == names else { return false }
             for name in names {
-                guard try isCopy(copy.appending(name), in: other, of: source.appending(name), in: folder) else {
-                    return false
-                }
+                let (copy, source) = (copy.appending(name), source.appending(name))
+                guard try isCopy(copy, in: other, of: source, in: folder, moves: moves) else { return false }
             }
             return true
         case .symbolicLink: return try other.target(ofLink: copy) == folder.target(ofLink: source)
         case .special: return true
         default:
             return try hasSameBytes(
-                try other.open(copy, O_RDONLY | O_NONBLOCK), try folder.open(source, O_RDONLY | O_NONBLOCK))
+                try other.open(copy, O_RDONLY | O_NONBLOCK), try folder.open(source, O_RDONLY | O_NONBLOCK),
+                moves)
         }
     }
 
     private static func hasSameBytes(
-        _ first: borrowing OpenFile, _ second: borrowing OpenFile
+        _ first: borrowing OpenFile, _ second: borrowing OpenFile, _ moves: () -> Void
     ) throws(IOError) -> Bool {
         let (one, other) = (try first.status(), try second.status())
         guard one.st_size == other.st_size else { return false }
@@ -40,6 +41,7 @@ extension Transfer {
         let left = UnsafeMutableRawBufferPointer(rebasing: buffers[..<size])
         let right = UnsafeMutableRawBufferPointer(rebasing: buffers[size...])
         while true {
+            moves()
             if hasHoles {
                 offset = min(data(in: first, from: offset), data(in: second, from: offset))
                 if offset >= one.st_size { return true }

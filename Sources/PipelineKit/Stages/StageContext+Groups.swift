@@ -50,6 +50,12 @@ extension StageContext {
             self.timeLimit = timeLimit
             self.label = label
         }
+
+        /// Whether a copy is to be broken off. It asks again and again, and so it is seen that the stage moves.
+        package func isStopped() -> Bool {
+            progress.move()
+            return cancellation.isCancelled
+        }
     }
 
     /// What a stage needs to know about the disk.

@@ -5,6 +5,7 @@ public final class StageProgress: Sendable {
     private let byteCount = Atomic<Int64>(0)
     private let entryCount = Atomic<Int64>(0)
     private let total = Atomic<Int64>(0)
+    private let moveCount = Atomic<Int64>(0)
 
     package init() {}
 
@@ -20,6 +21,12 @@ public final class StageProgress: Sendable {
         if bytes != 0 { byteCount.wrappingAdd(bytes, ordering: .relaxed) }
         if entries != 0 { entryCount.wrappingAdd(entries, ordering: .relaxed) }
     }
+
+    /// Notes that something was done that is not worth a number.
+    package func move() { moveCount.wrappingAdd(1, ordering: .relaxed) }
+
+    /// Changes with everything that is done.
+    package var moves: Int64 { bytes &+ entries &+ moveCount.load(ordering: .relaxed) }
 
     /// Sets the total number of bytes.
     public func expect(bytes: Int64) { total.store(bytes, ordering: .relaxed) }

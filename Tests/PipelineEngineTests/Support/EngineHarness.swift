@@ -186,10 +186,10 @@ final class EngineHarness: Sendable {
     var health: EngineHealth { engine.withLock { $0 }?.health ?? EngineHealth() }
 
     /// What waits in all inboxes, and which do not answer.
-    func waitingReport() async -> WaitingReport {
+    func waitingReport(within patience: Duration = .seconds(4)) async -> WaitingReport {
         guard let engine = engine.withLock({ $0 }) else { return WaitingReport() }
         return await withCheckedContinuation { continuation in
-            engine.reportWaiting(limit: 0) { @Sendable in continuation.resume(returning: $0) }
+            engine.reportWaiting(limit: 0, within: patience) { @Sendable in continuation.resume(returning: $0) }
         }
     }
 
