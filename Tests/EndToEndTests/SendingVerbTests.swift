@@ -60,9 +60,9 @@ import Testing
 
     @Test func itGoesOnWithoutWhoAsked() async throws {
         var daemon = try await start(failed: ["1", "2", "3"])
-        var client = try await client("20/m")
+        var client = try await client("12/m")
         try client.end()
-        #expect(client.transcript.split(separator: "\n").count == 1, "it was not told of all")
+        #expect(client.transcript.split(separator: "\n").count < 3, "it was not told of all")
         #expect(try await eventually { try audit("3 sent; ") }, "\(daemon.transcript)")
         #expect(try await eventually { try count("processed") == 3 })
         try stop(&daemon)
