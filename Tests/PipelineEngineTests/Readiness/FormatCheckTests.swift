@@ -63,7 +63,7 @@ import Testing
 
     @Test("The time that it may take counts", arguments: [("It is?", "nobody knows"), ("It is", "without its end")])
     func timeout(content: String, reason: String) async throws {
-        let engine = try engine { $0.ready.timeout = .milliseconds(200) }
+        let engine = try engine { $0.ready.timeout = .seconds(2) }
         try engine.dropHere("a", content)
         try engine.start(asking: Self.byLastByte)
         #expect(await eventually { engine.reports.count == 1 })
