@@ -73,6 +73,29 @@ import Testing
         #expect(drain(&queue) == ["d", "b", "a", "c"])
     }
 
+    @Test("States come out as they went in, whatever a file system says of times")
+    func states() throws {
+        var queue = ReadyQueue(order: .arrival)
+        let seconds = [0, 1, -1, 1 << 47 - 1, 1 << 47, -1 << 47, -1 << 47 - 1, 1 << 32, .max, .min, 1_700_000_000]
+        let states = seconds.enumerated().map { number, seconds in
+            let time = FileTime(seconds: seconds, nanoseconds: number)
+            return Fingerprint(
+                device: UInt64(number % 3), inode: UInt64(number), size: 1, modified: time, changed: time,
+                listing: number.isMultiple(of: 4) ? number : 0)
+        }
+        let paths = try states.indices.map { DropPath(try "\($0)".fileName) }
+        for (path, state) in zip(paths, states) { queue.add(path, state) }
+        // The last one takes the place of one that goes.
+        let gone = [0, 5, 8]
+        for place in gone { queue.remove(paths[place]) }
+        for place in states.indices where !gone.contains(place) {
+            let next = try #require(queue.first())
+            #expect(next.path == paths[place] && next.fingerprint == states[place])
+            queue.removeFirst()
+        }
+        #expect(queue.isEmpty)
+    }
+
     @Test("One that is put first or last is before or behind all others", arguments: Pipeline.Order.allCases)
     func bumped(order: Pipeline.Order) throws {
         var queue = ReadyQueue(order: order)

@@ -7,10 +7,11 @@ package struct ReadyQueue: Sendable {
         let inode: UInt64
         let size: Int64
         private let modifiedSeconds: Int64
-        private let changedSeconds: Int64
         private let modifiedNanoseconds: UInt32
         private let changedNanoseconds: UInt32
         private let knownSeconds: Int32
+        /// Four million years: two bytes less, which would be eight with what lies behind them.
+        private let changedSeconds: (low: UInt32, high: Int16)
         /// Its place in `devices`.
         private let place: UInt16
 
@@ -18,7 +19,10 @@ package struct ReadyQueue: Sendable {
             inode = fingerprint.inode
             size = fingerprint.size
             modifiedSeconds = fingerprint.modified.seconds
-            changedSeconds = fingerprint.changed.seconds
+            changedSeconds = (
+                UInt32(truncatingIfNeeded: fingerprint.changed.seconds),
+                Int16(truncatingIfNeeded: fingerprint.changed.seconds >> 32)
+            )
             modifiedNanoseconds = fingerprint.modified.nanoseconds
             changedNanoseconds = fingerprint.changed.nanoseconds
             knownSeconds = Int32(clamping: known.nanoseconds / 1_000_000_000)
@@ -26,7 +30,11 @@ package struct ReadyQueue: Sendable {
         }
 
         var modified: FileTime { FileTime(seconds: Int(modifiedSeconds), nanoseconds: Int(modifiedNanoseconds)) }
-        var changed: FileTime { FileTime(seconds: Int(changedSeconds), nanoseconds: Int(changedNanoseconds)) }
+        var changed: FileTime {
+            FileTime(
+                seconds: Int(changedSeconds.high) << 32 | Int(changedSeconds.low),
+                nanoseconds: Int(changedNanoseconds))
+        }
         var known: MonotonicTime { MonotonicTime(nanoseconds: 0) + .seconds(Int64(knownSeconds)) }
         var device: Int { Int(place) }
     }
@@ -56,8 +64,13 @@ package struct ReadyQueue: Sendable {
     private var bumps: Int64 = 0
     /// Every device that drops came from: one, or one for each mount of the file system.
     private var devices: [UInt64] = []
-    /// What a fingerprint of a folder has beside: files have none.
-    private var listings: [Drops.Slot: Int] = [:]
+    /// What few fingerprints have beside: those of folders, and of files with a strange time.
+    private var rarities: [Drops.Slot: Rarity] = [:]
+
+    private struct Rarity {
+        let listing: Int
+        let changed: FileTime
+    }
 
     /// A queue that is empty.
     package init(by order: Order) {
@@ -109,7 +122,9 @@ package struct ReadyQueue: Sendable {
         let drop = Ready(fingerprint, device: device, known: known)
         let slot = drops.insert(path, drop)
         drops.enqueue(slot, rank: rank(of: drop))
-        if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }
+        if fingerprint.listing != 0 || fingerprint.changed != drop.changed {
+            rarities[slot] = Rarity(listing: fingerprint.listing, changed: fingerprint.changed)
+        }
     }
 
     /// Puts a drop before or behind all others, those that come later too. Whether it is there.
@@ -136,7 +151,7 @@ package struct ReadyQueue: Sendable {
             drops.key(of: slot),
             Fingerprint(
                 device: devices[ready.device], inode: ready.inode, size: ready.size, modified: ready.modified,
-                changed: ready.changed, listing: listings[slot] ?? 0)
+                changed: rarities[slot]?.changed ?? ready.changed, listing: rarities[slot]?.listing ?? 0)
         )
     }
 
@@ -146,7 +161,7 @@ package struct ReadyQueue: Sendable {
     }
 
     private mutating func remove(_ slot: Drops.Slot) {
-        listings[slot] = nil
-        if let moved = drops.remove(slot) { listings[slot] = listings.removeValue(forKey: moved) }
+        rarities[slot] = nil
+        if let moved = drops.remove(slot) { rarities[slot] = rarities.removeValue(forKey: moved) }
     }
 }
