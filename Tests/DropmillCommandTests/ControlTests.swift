@@ -239,7 +239,8 @@ import Testing
         let idle = try (0..<ControlServer.mostConnections).map { _ in try connect() }
         defer { for descriptor in idle { close(descriptor) } }
         let more = try connect()
-        #expect(rest(of: more) == "", "one too many is closed at once")
+        let refusal = #"{"again":true,"problem":"too many connections at once; try again","version":2}"#
+        #expect(rest(of: more) == refusal + "\n", "one too many is told so at once")
         close(more)
         // Those that end early make room at once, the others after some seconds.
         close(try #require(idle.first))
@@ -251,6 +252,31 @@ import Testing
                     return false
                 }
             })
+    }
+
+    @Test func oneThatIsSentAwayComesAgain() async throws {
+        let listener = ControlSocket.make(blocking: true)
+        defer { close(listener) }
+        #expect(try ControlSocket.withAddress(in: scratch.path) { Glibc.bind(listener, $0, $1) } == 0)
+        #expect(listen(listener, 4) == 0)
+        DispatchQueue(label: "crowded").async { @Sendable in
+            func send(_ line: [UInt8], to client: Int32) {
+                _ = Glibc.send(client, line, line.count, Int32(MSG_NOSIGNAL))
+                close(client)
+            }
+            // Closed before and after it has written.
+            for reads in [false, true] {
+                let client = accept(listener, nil, nil)
+                var look = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+                if reads { poll(&look, 1, -1) }
+                send(ControlLine.bytes(of: ControlReply<Nothing>.crowded), to: client)
+            }
+            let client = accept(listener, nil, nil)
+            var request = [UInt8](repeating: 0, count: 4096)
+            _ = recv(client, &request, request.count, 0)
+            send(ControlLine.bytes(of: ControlReply(1, Self.answer)), to: client)
+        }
+        #expect(try ask() == Self.answer)
     }
 
     @Test func aLongAnswerToOneThatDoesNotReadHoldsNobodyUp() throws {

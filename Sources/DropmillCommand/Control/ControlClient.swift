@@ -12,15 +12,37 @@ enum ControlClient {
         var isLate = false
         /// Whether nobody is there to answer.
         var isAbsent = false
+        /// Whether nothing was taken, because the daemon serves as many as it can.
+        var isCrowded = false
     }
 
     /// A starting daemon needs a moment between its lock and its socket.
     private static let attempts = 60
     /// Microseconds between two attempts.
     private static let pause: useconds_t = 50_000
+    /// Microseconds until it is tried again where the daemon serves others: at most, since those who come together
+    /// should not come back together.
+    private static let longestPauses: [useconds_t] = [100_000, 200_000, 400_000, 800_000, 1_600_000, 1_600_000]
+    /// Milliseconds without an answer, after which that is looked into.
+    private static let glance: Int32 = 2000
 
+    /// `whenLate` is called when a change takes long, with how many seconds it may.
     static func ask<Verb: ControlVerb>(
-        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: FilePath
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: FilePath, whenLate: (Int) -> Void = { _ in }
+    ) throws(Problem) -> Verb.Answer {
+        for longest in longestPauses {
+            do throws(Problem) {
+                return try askOnce(verb, arguments, in: folder, whenLate)
+            } catch {
+                guard error.isCrowded else { throw error }
+            }
+            usleep(.random(in: longest / 2...longest))
+        }
+        return try askOnce(verb, arguments, in: folder, whenLate)
+    }
+
+    private static func askOnce<Verb: ControlVerb>(
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: FilePath, _ whenLate: (Int) -> Void
     ) throws(Problem) -> Verb.Answer {
         let descriptor = ControlSocket.make(blocking: true)
         guard descriptor >= 0 else { throw problem("create a socket for", .last) }
@@ -35,14 +57,19 @@ enum ControlClient {
         let line: [UInt8]
         do throws(Problem) {
             let request = ControlRequest(id: 1, verb: verb.name, arguments: arguments)
-            try send(ControlLine.bytes(of: request), to: descriptor)
-            line = try receive(from: descriptor)
+            let isSent = try send(ControlLine.bytes(of: request), to: descriptor)
+            if verb.isChange, !isAnswered(descriptor, within: glance) {
+                // It may stay so for ever.
+                if let stopped = stopped(descriptor, verb) { throw stopped }
+                whenLate(patience)
+            }
+            line = try receive(from: descriptor, isSent: isSent)
         } catch {
-            if let stopped = stopped(descriptor) { throw stopped }
+            if let stopped = stopped(descriptor, verb) { throw stopped }
             guard error.isLate else { throw error }
             throw Problem(
                 message: "the daemon is not responding: no answer within \(patience) s; its disks may be busy"
-                    + (verb.isChange ? "; 'dropmill audit' shows whether the change was made" : ""))
+                    + afterwards(verb))
         }
         guard let reply = ControlLine.message(ControlReply<Verb.Answer>.self, of: line) else {
             throw Problem(message: "the daemon's answer is malformed; it may be a different version, so restart it")
@@ -53,7 +80,9 @@ enum ControlClient {
                     + "version \(ControlLine.version); restart the daemon, so that both are the same")
         }
         guard let answer = reply.answer else {
-            throw Problem(message: "the daemon says: \(EscapedText.printable(reply.problem ?? "nothing"))")
+            throw Problem(
+                message: "the daemon says: \(EscapedText.printable(reply.problem ?? "nothing"))",
+                isCrowded: reply.again == true)
         }
         return answer
     }
@@ -92,27 +121,39 @@ enum ControlClient {
         }
     }
 
-    private static func send(_ bytes: [UInt8], to descriptor: Int32) throws(Problem) {
+    /// Whether all of it was sent. One that closes before that has said why.
+    private static func send(_ bytes: [UInt8], to descriptor: Int32) throws(Problem) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count < 0 {
                 if Errno.last == .interrupted { continue }
+                if Errno.last == .brokenPipe { return false }
                 throw problem("write to", .last)
             }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 
-    private static func receive(from descriptor: Int32) throws(Problem) -> [UInt8] {
+    private static func isAnswered(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
+        var look = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&look, 1, milliseconds) != 0
+    }
+
+    /// `isSent`: whether the daemon may have taken the request.
+    private static func receive(from descriptor: Int32, isSent: Bool) throws(Problem) -> [UInt8] {
         var line: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)
         while line.last != UInt8(ascii: "\n") {
             let count = recv(descriptor, &piece, piece.count, 0)
             if count < 0, Errno.last == .interrupted { continue }
-            guard count >= 0 else { throw problem("read from", .last) }
-            guard count > 0, line.count < ControlLine.longestReply else {
-                throw Problem(message: "the daemon closed the connection; it serves few clients at once, so try again")
+            let isClosed = count == 0 || count < 0 && Errno.last == .connectionReset
+            guard isClosed || count > 0 else { throw problem("read from", .last) }
+            guard !isClosed, line.count < ControlLine.longestReply else {
+                throw Problem(
+                    message: "the daemon closed the connection; it serves few clients at once, so try again",
+                    isCrowded: !isSent)
             }
             line += piece[..<count]
         }
@@ -120,11 +161,17 @@ enum ControlClient {
     }
 
     /// A stopped daemon does not answer until it is continued.
-    private static func stopped(_ descriptor: Int32) -> Problem? {
+    private static func stopped<Verb: ControlVerb>(_ descriptor: Int32, _ verb: Verb.Type) -> Problem? {
         let process = dm_peer_process(descriptor)
         guard process > 0, ProcessFiles.isStopped(process) else { return nil }
         return Problem(
-            message: "the daemon is not responding: process \(process) is stopped; kill -CONT \(process) resumes it")
+            message: "the daemon is not responding: process \(process) is stopped; kill -CONT \(process) resumes it"
+                + afterwards(verb))
+    }
+
+    /// What is sent stays sent.
+    private static func afterwards<Verb: ControlVerb>(_ verb: Verb.Type) -> String {
+        verb.isChange ? "; it may still make the change, which 'dropmill audit' then lists" : ""
     }
 
     private static func problem(_ action: String, _ error: Errno) -> Problem {

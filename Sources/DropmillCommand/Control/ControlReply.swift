@@ -5,6 +5,8 @@ struct ControlReply<Answer: Codable>: Codable {
     var answer: Answer?
     /// A sentence. Only this is for sure the same in all versions.
     var problem: String?
+    /// Whether the daemon has read nothing, so that all can be sent again; nil where it has.
+    var again: Bool?
 
     init(_ id: UInt64, _ answer: Answer) {
         self.id = id
@@ -14,5 +16,12 @@ struct ControlReply<Answer: Codable>: Codable {
     init(_ id: UInt64?, _ problem: ControlProblem) {
         self.id = id
         self.problem = problem.message
+    }
+
+    /// What those are told who are too many.
+    static var crowded: ControlReply {
+        var reply = ControlReply(nil, ControlProblem("too many connections at once; try again"))
+        reply.again = true
+        return reply
     }
 }

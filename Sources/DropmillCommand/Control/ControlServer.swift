@@ -6,7 +6,7 @@ import SystemPackage
 /// Answers requests on the control socket. Slow, hostile or numerous clients cost the daemon only these
 /// few descriptors: nothing blocks, and message sizes, time and the number of connections are limited.
 actor ControlServer: QueueActor {
-    /// Connections at once; others are closed at once.
+    /// Connections at once; others are told so, and closed.
     static let mostConnections = 16
     /// Of these, of one user who is neither root nor the daemon's.
     static let mostOfOthers = 4
@@ -149,7 +149,13 @@ actor ControlServer: QueueActor {
         let descriptor = Glibc.accept(listener, nil, nil)
         guard descriptor >= 0 else { return }
         let isReady = fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
-        guard isReady, let peer = ControlPeer(of: descriptor), hasRoom(for: peer) else {
+        guard isReady, let peer = ControlPeer(of: descriptor) else {
+            close(descriptor)
+            return
+        }
+        guard hasRoom(for: peer) else {
+            let line = ControlLine.bytes(of: ControlReply<Nothing>.crowded)
+            _ = Glibc.send(descriptor, line, line.count, Int32(MSG_NOSIGNAL))
             close(descriptor)
             return
         }

@@ -13,7 +13,13 @@ enum DaemonRequest {
             throw ControlClient.Problem(
                 message: "no daemon runs with the state folder '\(folder.path.text)'; name another with --state-dir")
         }
-        return try ControlClient.ask(verb, arguments, in: folder.path)
+        return try ControlClient.ask(verb, arguments, in: folder.path, whenLate: sayThatItWaits)
+    }
+
+    /// To a person, who else would see nothing for a minute.
+    private static func sayThatItWaits(_ seconds: Int) {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        StandardError.print("waiting for the daemon's answer, for \(seconds) s at most …")
     }
 
     /// The same; where no daemon runs `body` does it, with the state folder locked, and it goes on record as a daemon
@@ -24,7 +30,7 @@ enum DaemonRequest {
     ) throws(ExitCode) -> Verb.Answer {
         func ask() throws(ExitCode) -> Verb.Answer {
             do throws(ControlClient.Problem) {
-                return try ControlClient.ask(verb, arguments, in: folder.path)
+                return try ControlClient.ask(verb, arguments, in: folder.path, whenLate: sayThatItWaits)
             } catch {
                 throw refused(error.message)
             }
