@@ -42,6 +42,7 @@ extension MillEvent {
         case .held(let hold): self.init(.paused, of: hold.pipeline, hold.news)
         case .lifted(let hold, let name): self.init(.resumed, of: hold.pipeline, hold.end(by: name))
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)
+        case .trouble(let message): self.init(.warning, of: nil, message)
         case .reloaded(let changes):
             self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))
         case .stopping(let running, let grace):

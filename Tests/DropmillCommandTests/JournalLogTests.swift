@@ -43,6 +43,18 @@ import Testing
 
     private let full = Failure(.environment, code: "io.write", summary: "The disk is full.", remedy: "Free some.")
 
+    @Test func itsOwnTroubleIsAnErrorAndAFailedJobIsNone() throws {
+        let listener = try listen()
+        defer { close(listener) }
+        try log([.trouble(message: "The journal is damaged."), .warning(pipeline: nil, message: "Mind.")])
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        for priority in [3, 4] {
+            let count = recv(listener, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            let entry = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+            #expect(entry.contains("\nPRIORITY=\(priority)\n"), "\(entry)")
+        }
+    }
+
     @Test func anEntryHasItsFields() throws {
         let listener = try listen()
         defer { close(listener) }

@@ -39,6 +39,7 @@ struct JobLog: Sendable {
             .info
         case .writers(_, let means, _): means == .longerQuiet ? .warning : .info
         case .watching, .refused, .deferred, .paused, .stalled, .held, .warning: .warning
+        case .trouble: .error
         case .settled(let report): report.hasFailed ? .error : .info
         }
     }

@@ -93,12 +93,13 @@ extension LogRecord {
                 fields: Self.fields(hold))
         case .lifted(let hold, let name):
             self.init(
-                "lifted", "\(hold.pipeline): \(hold.end(by: name))",
+                "resumed", "\(hold.pipeline): \(hold.end(by: name))",
                 fields: [("pipeline", .text(hold.pipeline))] + (name.map { [("by", .text($0))] } ?? []))
         case .warning(let pipeline, let message):
             self.init(
                 "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,
                 fields: pipeline.map { [("pipeline", .text($0))] } ?? [])
+        case .trouble(let message): self.init("trouble", message, mark: .failed, fields: [])
         case .reloaded(let changes):
             let news = changes.filter { $0.kind != .unchanged }.map { "\($0.pipeline): \($0.text)" }
             self.init(

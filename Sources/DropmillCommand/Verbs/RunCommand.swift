@@ -73,7 +73,13 @@ struct RunCommand: StageVerb {
         Self.raiseFileLimit()
         let output = logging.output()
         let log = logging.jobLog(on: output, namesPipeline: loaded.count > 1)
-        let service = ServiceNotifier.ofManager { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
+        let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
+        let tell = { @Sendable (event: EngineEvent) in
+            log.record(event)
+            feed.note(event)
+        }
+        let warn = { @Sendable (message: String) in tell(.warning(pipeline: nil, message: message)) }
+        let service = ServiceNotifier.ofManager(warn: warn)
         service?.starting()
         let folder = state.folder(for: pipelines.paths).path
         var configuration = EngineConfiguration(
@@ -83,18 +89,16 @@ struct RunCommand: StageVerb {
         configuration.members = inForce.controlGroup
         configuration.stall = inForce.stall
         let memory = once ? nil : IdleMemory()
-        let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in
-            log.record($0)
-            feed.note($0)
+            tell($0)
             memory?.noteEvent()
         }
         memory?.release { @Sendable in engine.releaseMemory() }
         let reloader = Reloader(
             pipelines.given, settings: settings.place, loader: PipelineArguments.loader(stages), loaded: files,
-            inForce, service: service, report: { log.record($0) })
-        let warn = { @Sendable (message: String) in log.record(.warning(pipeline: nil, message: message)) }
-        let record = ControlRecord(trail: { @Sendable in engine.auditTrail }, warn: warn)
+            inForce, service: service, report: tell)
+        let record = ControlRecord(
+            trail: { @Sendable in engine.auditTrail }, warn: { @Sendable in tell(.trouble(message: $0)) })
         let sending = SendingQueue(engine)
         engine.beforeClosing { @Sendable in sending.close($0) }
         let watchdog = Watchdog(for: service, engine, warn: warn)
@@ -110,7 +114,7 @@ struct RunCommand: StageVerb {
             watchdog?.heard(from: .signals)
         }
         watchdog?.begin()
-        if let warning = Self.sandboxWarning { log.record(.warning(pipeline: nil, message: warning)) }
+        if let warning = Self.sandboxWarning { warn(warning) }
         let outcome = Outcome()
         do throws(EngineError) {
             try engine.start { @Sendable in outcome.report($0) }

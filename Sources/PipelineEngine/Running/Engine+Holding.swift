@@ -64,7 +64,7 @@ extension Engine {
             do throws(JournalError) {
                 try journal?.change(change)
             } catch {
-                observer(.warning(pipeline: nil, message: "\(error.message) \(error.remedy)"))
+                observer(.trouble(message: "\(error.message) \(error.remedy)"))
             }
         }
     }

@@ -88,7 +88,7 @@ extension Engine {
                             "unfinished jobs of the pipeline '\(name)' (\(count)) are taken over at the next start "
                             + "of the daemon"))
             } catch {
-                observer(.warning(pipeline: nil, message: "\(error.message) \(error.remedy)"))
+                observer(.trouble(message: "\(error.message) \(error.remedy)"))
             }
         }
     }

@@ -67,8 +67,7 @@ nonisolated extension Engine {
             guard error.kind == .corrupt else { throw error }
             let aside = try SQLiteJournal.setAside(in: configuration.state, at: .now())
             observer(
-                .warning(
-                    pipeline: nil,
+                .trouble(
                     message:
                         "\(error.message) It was moved aside to '\(aside.text)' and a new one is created. Every "
                         + "unfinished job is kept in its work folder; finished jobs, and what was "

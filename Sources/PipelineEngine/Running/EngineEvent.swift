@@ -43,6 +43,8 @@ package enum EngineEvent: Sendable {
     case lifted(HoldRecord, by: String?)
     /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)
+    /// Trouble with the journal or the state folder: a sentence with its remedy.
+    case trouble(message: String)
     /// Other pipelines are in force, and what that means for each.
     case reloaded([PipelineChange])
     /// The engine was asked to stop and waits for running stages.

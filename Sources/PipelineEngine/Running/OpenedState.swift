@@ -55,7 +55,7 @@ final class OpenedState: Sendable {
     private static func report(
         _ error: JournalError, in folder: FilePath, _ observer: @Sendable (EngineEvent) -> Void
     ) {
-        observer(.warning(pipeline: nil, message: "\(error.message) \(error.remedy)"))
+        observer(.trouble(message: "\(error.message) \(error.remedy)"))
         if error.kind == .corrupt { noteDamage(in: folder, observer) }
     }
 
@@ -65,7 +65,7 @@ final class OpenedState: Sendable {
             try SQLiteJournal.markDamaged(in: folder)
         } catch {
             let remedy = "move the journal away before starting Dropmill again"
-            observer(.warning(pipeline: nil, message: "\(error); \(remedy)"))
+            observer(.trouble(message: "\(error); \(remedy)"))
         }
     }
 
@@ -167,8 +167,7 @@ final class OpenedState: Sendable {
                 ? "it was restored with its full history."
                 : "a new one was created with the unfinished jobs; the history of finished jobs is lost."
             observer(
-                .warning(
-                    pipeline: nil,
+                .trouble(
                     message: "the journal was removed or replaced while Dropmill was running; \(history)\(aside) Keep "
                         + "other programs out of the state folder '\(folder.text)'"))
             if !mending.keepsHistory { lost() }
@@ -180,8 +179,7 @@ final class OpenedState: Sendable {
             }
             if isNews {
                 observer(
-                    .warning(
-                        pipeline: nil,
+                    .trouble(
                         message: "the journal was removed or replaced while Dropmill is running; restoring it failed: "
                             + error.message))
             }

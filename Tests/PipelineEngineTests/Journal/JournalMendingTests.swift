@@ -148,7 +148,7 @@ import Testing
         defer { state.close() }
         let warnings = Mutex<[String]>([])
         func look() {
-            state.checkPlace(run, { if case .warning(_, let text) = $0 { warnings.withLock { $0.append(text) } } }, {})
+            state.checkPlace(run, { if case .trouble(let text) = $0 { warnings.withLock { $0.append(text) } } }, {})
         }
         try NoReplace.rename(folder, to: scratch.path("away"))
         try Folder.make(folder)

@@ -8,7 +8,12 @@ import TestSupport
 extension EngineHarness {
     /// What it warned of.
     var warnings: [String] {
-        events.compactMap { if case .warning(_, let message) = $0 { message } else { nil } }
+        events.compactMap { event in
+            switch event {
+            case .warning(_, let message), .trouble(let message): message
+            default: nil
+            }
+        }
     }
 
     /// The jobs that a stage has begun with.
