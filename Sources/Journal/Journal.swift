@@ -48,7 +48,7 @@ package protocol Journal: JournalReading {
     /// noted before it. Unfinished ones are never removed.
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int
 
-    /// Writes what is there already, to see that it can be written.
+    /// Writes something to the file that others find, to see that it can be written.
     func probe() throws(JournalError)
 
     /// Lets go of everything.

@@ -36,8 +36,4 @@ enum RunRow {
             sql: "UPDATE runs SET ended_at = ? WHERE number = (SELECT max(number) FROM runs)",
             arguments: [time.nanoseconds])
     }
-
-    static func touchLast(_ db: Database) throws {
-        try db.execute(sql: "UPDATE runs SET process = process WHERE number = (SELECT max(number) FROM runs)")
-    }
 }

@@ -70,10 +70,13 @@ extension SQLiteJournal {
         }
     }
 
+    /// Whether the files that are open are those that others find.
+    var isUnderItsName: Bool {
+        zip(identities, Self.identities(of: path)).allSatisfy { known, found in known == nil || known == found }
+    }
+
     private func isInPlace(_ run: RunRecord) -> Bool {
-        for (known, found) in zip(identities, Self.identities(of: path)) where known != nil && known != found {
-            return false
-        }
+        guard isUnderItsName else { return false }
         // Written over it would still be the same file.
         do throws(JournalError) {
             let other = try SQLiteJournal.open(reading: path.removingLastComponent())

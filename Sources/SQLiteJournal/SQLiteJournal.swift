@@ -237,7 +237,16 @@ package final class SQLiteJournal: Journal {
         return removed
     }
 
-    package func probe() throws(JournalError) { try write { db in try RunRow.touchLast(db) } }
+    package func probe() throws(JournalError) {
+        guard isUnderItsName else {
+            throw JournalError(.environment, "The journal '\(path.text)' was removed or replaced while it is in use.")
+        }
+        try write { db in
+            // Nobody else uses this number, and it has to be another one: what stays as it is SQLite does not write.
+            let number = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            try db.execute(sql: "PRAGMA user_version = \(number &+ 1)")
+        }
+    }
 
     /// Frees the database's page cache: its pages keep the heap around them from being returned.
     package func releaseMemory() { writer?.releaseMemory() }

@@ -47,10 +47,29 @@ import Testing
         let doctor = try run("doctor")
         #expect(doctor.status == 1)
         #expect(doctor.text.contains(words))
+        #expect(try run("health").text.contains(words))
+        let pause = try run("pause", "a")
+        #expect(pause.status == 1)
+        #expect(pause.text.contains(words) && pause.text.contains("it may still make the change"))
         try daemon.send(SIGCONT)
+        #expect(try await eventually { try run("status").text.contains("paused by") }, "what is sent stays sent")
         #expect(try await eventually { try !run("status").text.contains("stands still") })
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
+    }
+
+    @Test func oneThatStopsSaysSo() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        try daemon.send(SIGTERM)
+        #expect(try await eventually { try run("health").text.contains("well: stopping; ") })
+        #expect(try run("health").status == 0)
+        #expect(try run("status").text.hasPrefix("stopping, running since "))
+        let reload = try run("reload")
+        #expect(reload.status == 75 && reload.text.contains("the daemon is stopping"), "\(reload.text)")
+        try daemon.end()
     }
 
     // MARK: The state folder
@@ -69,11 +88,39 @@ import Testing
         #expect(try await eventually { try run("doctor").text.contains("the pipeline 'a' is paused") })
         #expect(try run("doctor").status == 1)
         #expect(try run("status").text.contains("paused"))
+        #expect(try await eventually { try run("health").text.contains("the journal cannot be written: ") })
         try Folder.remove(ballast)
         #expect(try await eventually { try scratch.tree("pipelines/a-done").contains("f199") })
         #expect(try await eventually { try !run("status").text.contains("paused") })
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
+    }
+
+    /// Where nothing happens, nobody else notices.
+    @Test(.enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func anIdleDaemonTriesWhetherItsJournalCanBeWritten() async throws {
+        let mount = try TemporaryMount(tmpfs: "size=2m,mode=700", at: scratch.path(".dropmill-state"))
+        var daemon = try await start()
+        #expect(try run("health").status == 0)
+        let ballast = mount.path.appending("ballast")
+        let file = try OpenFile.open(ballast, O_WRONLY | O_CREAT, mode: 0o600)
+        let block = [UInt8](repeating: 1, count: 4096)
+        while Glibc.write(file.descriptor, block, block.count) > 0 {}
+        try file.close()
+        #expect(try await eventually { try run("health").text.contains("not well: the journal cannot be written: ") })
+        try Folder.remove(ballast)
+        #expect(try await eventually { try run("health").status == 0 })
+        // It is put back after a while, and goes again.
+        let isSaid = try await eventually {
+            for name in try Folder.names(in: mount.path) where name.text.hasPrefix("journal") {
+                unlink(mount.path.appending(name).string)
+            }
+            let health = try run("health")
+            return health.status == 1 && health.text.contains("was removed or replaced while it is in use")
+        }
+        #expect(isSaid)
+        #expect(try await eventually(within: .seconds(60)) { try run("health").status == 0 })
+        try daemon.end()
     }
 
     @Test(arguments: ["journal", "folder"]) func aJournalThatIsTakenAwayIsPutBack(what: String) async throws {
@@ -90,7 +137,7 @@ import Testing
         #expect(try run("jobs").status == 1)
         #expect(
             try await eventually(within: .seconds(60)) {
-                try daemon.hasLogged("warning", "the journal was removed or replaced")
+                try daemon.hasLogged("trouble", "the journal was removed or replaced")
             })
         #expect(try run("jobs", "--state", "processed").text.contains("before"), "its history is there")
         #expect(try await eventually { try run("status").text.hasPrefix("running since") })

@@ -1,8 +1,8 @@
 /// How the daemon is, without a look at any inbox: one that does not answer is no reason to be called ill.
 enum HealthVerb: ControlVerb {
     static let name = "health"
-    /// The journal is written to, and a busy disk is not an ill one.
-    static let patience = 10
+    /// The journal is written to, and a busy disk is not an ill one; monitors wait for ten seconds.
+    static let patience = 5
 
     typealias Arguments = Nothing
 
@@ -10,6 +10,8 @@ enum HealthVerb: ControlVerb {
         var pipelines: Int
         /// Jobs that are not over.
         var jobs: Int
+        /// Whether it is about to end: nil where it is not.
+        var stopping: Bool?
         /// Why trouble pauses pipelines, by their names.
         var paused: [String: String]
         /// Pipelines in which something does not move, with what that is and for how long.

@@ -12,6 +12,8 @@ enum ReloadVerb: ControlVerb {
         var settings: [String]?
         /// Why nothing was changed.
         var problems: [String] = []
+        /// Whether that is because the daemon is about to end: nil where it is not.
+        var stopping: Bool?
     }
 
     struct Change: Codable, Equatable {

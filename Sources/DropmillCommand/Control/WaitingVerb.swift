@@ -21,6 +21,8 @@ enum WaitingVerb: ControlVerb {
         var busy: Set<String> = []
         /// Where something does not move.
         var stalled: [String: Stalled] = [:]
+        /// Whether the daemon is about to end: nil where it is not.
+        var stopping: Bool?
     }
 
     struct Stalled: Codable, Equatable {

@@ -128,6 +128,7 @@ extension ReloadVerb.Answer {
         case .taken(let changes, let settings):
             self.init(changes: changes.map { .init(pipeline: $0.pipeline, text: $0.text) }, settings: settings)
         case .refused(let problems): self.init(problems: problems)
+        case .stopping: self.init(problems: ["the daemon is stopping"], stopping: true)
         }
     }
 }

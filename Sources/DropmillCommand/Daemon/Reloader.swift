@@ -15,6 +15,8 @@ final class Reloader: Sendable {
         case taken([PipelineChange], settings: [String] = [])
         /// Nothing was changed, for these reasons.
         case refused([String])
+        /// The daemon is about to end.
+        case stopping
     }
 
     /// The last one that ended.
@@ -114,7 +116,7 @@ final class Reloader: Sendable {
             return (state.phase, state.callers)
         }
         guard !callers.isEmpty else { return }
-        var outcome = Outcome.refused(["the daemon is stopping"])
+        var outcome = Outcome.stopping
         var taken: [Pipeline]?
         if case .running(let apply) = phase { (outcome, taken) = reload(apply) }
         for done in callers { done(outcome) }
@@ -136,7 +138,8 @@ final class Reloader: Sendable {
             state.last = Last(time: .now(), outcome: outcome)
             return false
         }
-        if case .refused(let problems) = outcome, !isStopping {
+        if case .refused(let problems) = outcome {
+            guard !isStopping else { return (.stopping, nil) }
             let reasons = problems.joined(separator: "; ")
             report(.warning(pipeline: nil, message: "the reload is refused, and nothing is changed: \(reasons)"))
         }

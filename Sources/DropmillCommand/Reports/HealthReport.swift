@@ -18,6 +18,8 @@ struct HealthReport {
         }
         do throws(ControlClient.Problem) {
             add(try answer())
+        } catch where error.isCrowded {
+            summary = "it serves others"
         } catch {
             problems = [error.message]
         }
@@ -25,7 +27,8 @@ struct HealthReport {
 
     private mutating func add(_ answer: HealthVerb.Answer) {
         summary =
-            "\(answer.pipelines) pipeline\(answer.pipelines == 1 ? "" : "s"), "
+            (answer.stopping == true ? "stopping; " : "")
+            + "\(answer.pipelines) pipeline\(answer.pipelines == 1 ? "" : "s"), "
             + "\(answer.jobs) unfinished job\(answer.jobs == 1 ? "" : "s")"
         problems += answer.paused.sorted { $0.key < $1.key }.map { "\($0.key) is paused: \($0.value)" }
         problems += answer.stalled.sorted { $0.key < $1.key }.map { "\($0.key) is stalled: \($0.value)" }

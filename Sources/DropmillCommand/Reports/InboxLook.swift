@@ -29,6 +29,8 @@ struct InboxLook {
     var busy: Set<String> = []
     /// Those in which something does not move.
     var stalled: [String: WaitingVerb.Stalled] = [:]
+    /// Whether the running daemon is about to end.
+    var isStopping = false
     /// Why the running daemon does not report what waits.
     var problem: String?
 
@@ -41,7 +43,7 @@ struct InboxLook {
             let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: limit), in: folder)
             return InboxLook(
                 inboxes: answer.inboxes.mapValues { Inbox($0) }, silent: answer.silent, busy: answer.busy,
-                stalled: answer.stalled)
+                stalled: answer.stalled, isStopping: answer.stopping == true)
         } catch {
             return InboxLook(problem: error.message)
         }

@@ -46,7 +46,8 @@ extension StatusReport {
             // Before that the clock was another one.
             let age = now < run.startedAt ? "" : " (\((now - run.startedAt).text))"
             let since = "since \(run.startedAt.localText)\(age)"
-            return run.endedAt == nil ? "running \(since), process \(run.process)" : "a daemon is starting or stopping"
+            guard run.endedAt == nil else { return "a daemon is starting or stopping" }
+            return "\(isStopping ? "stopping, running" : "running") \(since), process \(run.process)"
         }
         guard let ended = run.endedAt else {
             return

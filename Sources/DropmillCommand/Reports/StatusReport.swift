@@ -60,6 +60,8 @@ struct StatusReport {
     let isRunning: Bool
     let run: RunRecord?
     private(set) var rows: [Row]
+    /// Whether the daemon that runs is about to end.
+    private(set) var isStopping = false
     /// Why the daemon that runs does not say what waits; nil where it does, or where none runs.
     private(set) var silence: String?
     /// What of the running daemon's files is not loaded.
@@ -87,7 +89,7 @@ struct StatusReport {
     }
 
     mutating func add(_ look: InboxLook) {
-        silence = look.problem
+        (silence, isStopping) = (look.problem, look.isStopping)
         // A daemon that has just begun is ahead of what is written down.
         let loaded = Set(look.inboxes.keys).union(look.silent).union(look.busy)
         let unknown = loaded.subtracting(rows.map(\.name))

@@ -9,7 +9,8 @@ struct ReloadCommand: ParsableCommand {
         abstract: "Have the running daemon read its pipeline files again.",
         discussion: """
             All files are taken, or none. Prints what became of each pipeline once that is in force; jobs are not \
-            waited for. Exits with status 78 if the files have problems, which are listed; then nothing is changed.
+            waited for. Exits with status 78 if the files have problems, which are listed, and with 75 if the daemon \
+            is stopping; then nothing is changed.
 
             Example: check what you have written, then use it:
 
@@ -37,6 +38,6 @@ struct ReloadCommand: ParsableCommand {
         }
         guard answer.changes == nil else { return }
         if !json { StandardError.print("error: the reload is refused; nothing is changed") }
-        throw ExitStatus.configuration
+        throw answer.stopping == true ? ExitStatus.busy : ExitStatus.configuration
     }
 }

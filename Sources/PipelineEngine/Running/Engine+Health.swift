@@ -8,7 +8,7 @@ extension Engine {
     }
 
     var presentHealth: EngineHealth {
-        var health = EngineHealth(pipelines: runners.count)
+        var health = EngineHealth(pipelines: runners.count, isStopping: isStopping)
         for runner in all { health.jobs += runner.unfinished }
         health.stalled = stalls
         for runner in runners {
@@ -42,9 +42,11 @@ extension Engine {
         }
     }
 
-    /// Writes to the journal, to see that it can be written. Blocks.
+    /// Writes to the journal, to see that it can be written: what waits for that, then a little more. Blocks.
     package nonisolated func probeJournal() throws(JournalError) {
-        try sync { $0.opened }?.journal.probe()
+        guard let opened = sync({ $0.opened }) else { return }
+        try opened.writer.flush()
+        try opened.journal.probe()
     }
 
     /// Calls `heard` when the engine's queue has its turn, and then `written` when the journal's writer has written, or

@@ -17,6 +17,7 @@ extension Engine {
                 enqueue { engine in
                     var gathered = gathered
                     (gathered.silent, gathered.stalled) = (silent, engine.stalls)
+                    gathered.isStopping = engine.isStopping
                     report(gathered)
                 }
             }

@@ -3,6 +3,7 @@ package import PipelineKit
 /// How an engine is, as its own queue knows it.
 package struct EngineHealth: Sendable {
     package var pipelines = 0
+    package var isStopping = false
     /// Jobs that are not over.
     package var jobs = 0
     /// Drops that wait in inboxes, as they were counted last.

@@ -8,4 +8,6 @@ package struct WaitingReport: Sendable {
     package var busy: Set<String> = []
     /// Those in which something does not move.
     package var stalled: [String: Stall] = [:]
+    /// Whether the engine is about to end.
+    package var isStopping = false
 }
