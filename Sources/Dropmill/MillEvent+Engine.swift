@@ -43,7 +43,7 @@ extension MillEvent {
         case .lifted(let hold, let name): self.init(.resumed, of: hold.pipeline, hold.end(by: name))
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)
         case .trouble(let message): self.init(.warning, of: nil, message)
-        case .reloaded(let changes):
+        case .reloaded(let changes, _):
             self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))
         case .stopping(let running, let grace):
             let what = running == 1 ? "1 job" : "\(running) jobs"

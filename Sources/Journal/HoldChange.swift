@@ -19,7 +19,7 @@ package struct HoldChange: Sendable, Equatable {
         let before = Dictionary(before.map { ($0.pipeline, $0) }) { first, _ in first }
         let known = loaded + before.keys.filter { !loaded.contains($0) }.sorted()
         if let unknown = names.first(where: { !known.contains($0) }) {
-            let hint = Suggestion.hint(for: unknown, among: known)
+            let hint = Suggestion.hint(for: unknown, orListing: known)
             let rest = names.count > 1 ? "; nothing was done for the others" : ""
             throw HoldRefusal("there is no pipeline '\(EscapedText.of(unknown))'\(hint)\(rest)")
         }

@@ -126,6 +126,7 @@ package struct PipelineLoader: Sendable {
                 switch error.errno {
                 case .noSuchFileOrDirectory: "\(error); give a pipeline file or a folder of them"
                 case .isDirectory: "is a folder, not a file; give a pipeline file another place"
+                case .invalidArgument: "is no regular file; give a pipeline file or a folder of them"
                 case .fileTooLarge: "larger than 1 MiB, which no pipeline needs"
                 default: "\(error)"
                 }

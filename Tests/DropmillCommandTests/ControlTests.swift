@@ -230,6 +230,7 @@ import Testing
         var blocks = 0
         while blocks < 10_000, send(block, to: client) > 0 { blocks += 1 }
         #expect(blocks < 10_000)
+        #expect(rest(of: client).contains("a request has 256 KiB at most"))
         #expect(try ask() == Self.answer)
     }
 

@@ -16,6 +16,7 @@ import Testing
     @Test func reloadSaysWhatBecameOfEachPipeline() async throws {
         let nobody = try run("reload")
         #expect(nobody.status == 1 && nobody.text.contains("no daemon runs with the state folder"))
+        #expect(try run("reload", "--json").text.contains(#"{"problems":["no daemon runs with"#))
         var daemon = try await start()
         try write("b")
         try write("a", stages: "[move: { to: a-out }]")
@@ -34,7 +35,12 @@ import Testing
     @Test func whatIsPausedStaysSoOverARestartUntilItIsResumed() async throws {
         var daemon = try await start()
         #expect(try run("pause", "b").text.contains("there is no pipeline 'b'; did you mean 'a'?"))
-        #expect(try run("pause", "--for", "0s").status != 0)
+        #expect(try run("pause", "nope").text.contains("there is no pipeline 'nope'; there is 'a'"))
+        for time in ["0s", "-1h"] {
+            let refused = try run("pause", "--for", time)
+            #expect(refused.status == 64 && refused.text.contains("'\(time)'"), "\(refused.text)")
+        }
+        #expect(try run("resume").text == "no pipeline is held\n")
         let paused = try run("pause", "a", "--reason", "RIP is down", "--for", "2h")
         #expect(paused.status == 0, "\(paused.text)")
         #expect(paused.text.contains(": RIP is down; until "))
@@ -54,6 +60,9 @@ import Testing
         #expect(once.status == 1 && scratch.exists("pipelines/a-in/two"), "\(once.text)")
         let verbs = try run("audit", "--json").text
         #expect(verbs.contains(#""verb":"hold""#) && verbs.contains(#"a: resumed"#))
+        let lines = try run("audit").text
+        #expect(lines.contains(/pause +a --reason "RIP is down" --for 2 h → a: paused/), "\(lines)")
+        #expect(lines.contains(/resume +→ a: resumed/), "\(lines)")
     }
 
     @Test func aJobThatIsCancelledSettlesIntoFailedAndSaysWho() async throws {
@@ -62,6 +71,12 @@ import Testing
         try scratch.write("x", to: "pipelines/a-in/one")
         #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
         #expect(try run("cancel", "--pipeline", "a", "--dry-run").text.contains("1 job, 1 B: one"))
+        for verb in ["cancel", "release", "jobs"] {
+            let unknown = try run(verb, "--pipeline", "aa")
+            #expect(unknown.status == 1 && unknown.text.contains("there is no pipeline 'aa'; did you mean 'a'?"))
+        }
+        #expect(try run("cancel", "--pipeline", "a", "--limit", "-1").text.contains("--limit must be at least 1"))
+        #expect(try run("jobs", "--since", "2h ago").status == 0)
         let cancelled = try run("cancel", "one")
         #expect(cancelled.status == 0 && cancelled.text.contains("its stage 'run' is being stopped"))
         #expect(await eventually { scratch.exists("pipelines/a-failed/one") })
@@ -88,6 +103,9 @@ import Testing
         let busy = try run("bump", running)
         #expect(busy.status == 1 && busy.text.contains("its stage 'run' is running"), "\(busy.text)")
         #expect(try run("bump", "pipelines/a-in/for").text.contains("did you mean 'four'?"))
+        try scratch.link("pipelines/a-in/link", to: "/etc/passwd")
+        #expect(try run("bump", "pipelines/a-in/link").text.contains("is a symbolic link"))
+        #expect(try run("bump", "pipelines/a.yaml").text.contains("'pipelines/a.yaml' is in no inbox"))
         #expect(try run("bump", "thre").text.contains("did you mean 'three'?"))
         #expect(try run("audit").text.contains("first of those that wait for 'run'"))
         try daemon.send(SIGKILL)
@@ -109,7 +127,7 @@ import Testing
         let once = try run("run", "--once")
         #expect(once.status == 1 && scratch.exists("pipelines/a-failed/one"), "\(once.text)")
         let story = try run("show", "one").text
-        #expect(story.contains("operator.cancelled") && story.contains("called off: by "))
+        #expect(story.contains("operator.cancelled") && story.contains("cancelled: by "))
         let again = try run("cancel", "one")
         #expect(again.status == 1 && again.text.contains("is over: failed"))
     }

@@ -31,7 +31,7 @@ import Testing
             }
             let status = try run("status").text
             #expect(
-                status.contains("the running daemon does not run this pipeline; 1 unfinished job stays"), "\(status)")
+                status.contains("1 unfinished job stays as it is: run it again, "), "\(status)")
             let story = try run("show", "one").text
             #expect(story.contains("the daemon does not run its pipeline 'a'"), "\(story)")
             #expect(story.contains("formerly: a") && story.contains("dropmill release"), "\(story)")

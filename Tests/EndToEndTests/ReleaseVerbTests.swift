@@ -47,6 +47,7 @@ import Testing
         #expect(try await eventually { try run("jobs", "--code", "operator.released").text.contains("one") })
         #expect(try run("show", "one").text.contains("released: by "))
         #expect(try run("health", "--max-failed", "0").status == 0, "it has not failed")
+        #expect(try !run("show", "one").text.contains("dropmill retry"))
         #expect(try run("status", "--json").text.contains(#""failed":0"#))
         #expect(daemon.transcript.contains(#""event":"released""#))
         let retried = try run("retry", "one")

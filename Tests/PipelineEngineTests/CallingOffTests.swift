@@ -36,7 +36,7 @@ import Testing
             let found = try #require(try engine.record(id))
             #expect(found.failure?.code == "operator.cancelled")
             #expect(found.failure?.summary.contains("anna") == true)
-            #expect(found.history.contains { $0.event == "called off" && $0.note == "by anna" })
+            #expect(found.history.contains { $0.event == "cancelled" && $0.note == "by anna" })
         }
         gate.open()
         #expect(await eventually { engine.reports.count == 3 })

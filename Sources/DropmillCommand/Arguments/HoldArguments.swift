@@ -10,7 +10,8 @@ struct HoldArguments: ParsableArguments {
     var reason = ""
 
     @Option(
-        name: .customLong("for"), help: ArgumentHelp("When it ends by itself, such as 2h.", valueName: "duration"),
-        transform: TimeArgument.duration)
+        name: .customLong("for"), parsing: .unconditional,
+        help: ArgumentHelp("When it ends by itself, such as 2h.", valueName: "duration"),
+        transform: TimeArgument.ahead)
     var time: Duration?
 }

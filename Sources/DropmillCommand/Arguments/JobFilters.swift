@@ -53,6 +53,13 @@ struct JobFilters: ParsableArguments {
         return query
     }
 
+    /// What is wrong with the name of the pipeline; nil where there is one of that name, or none was given.
+    func strange(in journal: any JournalReading) throws(JournalError) -> String? {
+        let known = try journal.pipelines().map(\.name)
+        guard let pipeline, !known.contains(pipeline) else { return nil }
+        return "there is no pipeline '\(EscapedText.of(pipeline))'\(Suggestion.hint(for: pipeline, orListing: known))"
+    }
+
     @Sendable private static func pattern(_ text: String) throws -> Glob {
         guard let glob = Glob(text) else {
             throw ValidationError("'\(text)' is not a pattern of names; write one such as '*.pdf' or '{a,b}-*'")

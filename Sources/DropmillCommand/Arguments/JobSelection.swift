@@ -10,10 +10,11 @@ struct JobSelection: ParsableArguments {
 
     @OptionGroup var filters: JobFilters
 
-    @Option(help: "How many jobs at most, beginning with the oldest.")
+    @Option(parsing: .unconditional, help: "How many jobs at most, beginning with the oldest.")
     var limit: Int?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("How many within a time, such as 10/s or 500/h.", valueName: "rate"),
         transform: Pace.init(argument:))
     var rate: Pace?

@@ -96,13 +96,24 @@ struct StateFolder {
     }
 
     private func report(_ error: JournalError) -> ExitCode {
+        if path.withPlatformString({ access($0, X_OK) }) != 0, errno == EACCES {
+            StandardError.print(
+                "error: the state folder '\(path.text)' is not open to this user; run this as the daemon's user, as "
+                    + "root, or as a member of its 'control_group'")
+            return ExitStatus.forbidden
+        }
         let isMended = error.kind == .missing && isHeldIfKnown == true
         StandardError.print(
             "error: "
                 + (isMended
                     ? "The journal is missing from '\(path.text)' while a daemon is using it; the daemon restores it "
                         + "within a minute." : error.message))
-        // Without a journal nothing can be found; every other failure needs a fix first.
-        return error.kind == .missing ? ExitStatus.failure : ExitStatus.configuration
+        return switch error.kind {
+        // Nothing can be found.
+        case .missing: ExitStatus.failure
+        // Such as a disk that is full.
+        case .environment: ExitStatus.busy
+        case .newer, .corrupt: ExitStatus.configuration
+        }
     }
 }

@@ -12,9 +12,20 @@ enum TimeArgument {
         return duration
     }
 
-    /// A past time: an age (`2h`), or a date in local time, with or without a time of day.
+    /// One that begins now, and does not end at once.
+    @Sendable static func ahead(_ text: String) throws -> Duration {
+        let duration = try duration(text)
+        guard duration > .zero else {
+            throw ValidationError("'\(text)' would be over at once; give a longer time, such as 30m or 2h")
+        }
+        return duration
+    }
+
+    /// A past time: an age (`2h`, `2h ago`), or a date in local time, with or without a time of day.
     @Sendable static func past(_ text: String) throws -> Timestamp {
-        if let ago = Duration(configured: text) {
+        let suffix = " ago"
+        let age = text.hasSuffix(suffix) ? String(text.dropLast(suffix.count)) : text
+        if let ago = Duration(configured: age) {
             return Timestamp(nanoseconds: Timestamp.now().nanoseconds - ago.nanoseconds)
         }
         guard let time = date(text) else {

@@ -18,12 +18,15 @@ struct ControlAccess: Sendable, Equatable {
         guard let group, peer.groups.contains(group) else {
             let members = group.map { ", root and members of the group \(AccountName.group($0))" }
             return ControlProblem(
-                "it answers its own user\(members ?? " and root") only; run this as \(AccountName.user(owner)) or as "
-                    + "root")
+                "it answers its own user\(members ?? " and root") only; \(remedy)")
         }
         guard isChange, !groupMayChange else { return nil }
         return ControlProblem(
-            "members of the group \(AccountName.group(group)) may look, not change; run this as "
-                + "\(AccountName.user(owner)) or as root, or set control_group_may: change")
+            "members of the group \(AccountName.group(group)) may look, not change; \(remedy), or set "
+                + "control_group_may: change")
+    }
+
+    private var remedy: String {
+        owner == 0 ? "run this as root" : "run this as \(AccountName.user(owner)) or as root"
     }
 }

@@ -12,6 +12,8 @@ enum ControlClient {
         var isLate = false
         /// Whether nobody is there to answer.
         var isAbsent = false
+        /// Whether it answers other users only.
+        var isForbidden = false
         /// Whether nothing was taken, because the daemon serves as many as it can.
         var isCrowded = false
     }
@@ -180,7 +182,7 @@ enum ControlClient {
             Problem(
                 message:
                     "the running daemon does not answer this user; run this as the daemon's user, as root, or as a "
-                    + "member of its 'control_group'")
+                    + "member of its 'control_group'", isForbidden: true)
         case .noSuchFileOrDirectory, .connectionRefused:
             Problem(
                 message: "the running daemon does not answer; it may be starting, stopping or an older version",

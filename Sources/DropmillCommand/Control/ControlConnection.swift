@@ -128,7 +128,10 @@ final class ControlConnection {
         guard count > 0 else { return close() }
         moved = .now()
         input += piece[..<count]
-        if !takeLine(), input.count > ControlLine.longestRequest { close() }
+        guard !takeLine(), input.count > ControlLine.longestRequest else { return }
+        isAsked = true
+        let problem = ControlProblem("a request has \(ControlLine.longestRequest >> 10) KiB at most")
+        send(ControlLine.bytes(of: ControlReply<Nothing>(nil, problem)), isLast: true)
     }
 
     /// As long as an answer is due nothing is read: of one that is gone nothing is, and it makes room.

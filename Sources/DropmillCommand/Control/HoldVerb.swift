@@ -20,5 +20,7 @@ enum HoldVerb: ControlVerb {
         var lines: [String]
     }
 
-    static func result(_ answer: Answer) -> String { answer.lines.joined(separator: "; ") }
+    static func result(_ answer: Answer) -> String {
+        answer.lines.isEmpty ? "nothing was held" : answer.lines.joined(separator: "; ")
+    }
 }

@@ -25,8 +25,11 @@ extension ControlService {
         ControlHandler(
             HoldVerb.self,
             blocking: { @Sendable arguments, peer throws(ControlProblem) in
+                if let seconds = arguments.seconds, seconds <= 0 {
+                    throw ControlProblem("'seconds' is \(seconds), and must be more than 0")
+                }
                 // More than the longest, so that it is refused as such; `Duration` cannot hold all numbers.
-                let time = arguments.seconds.map { Duration.seconds($0.isFinite ? min(max($0, -1), 1e9) : 1e9) }
+                let time = arguments.seconds.map { Duration.seconds($0.isFinite ? min($0, 1e9) : 1e9) }
                 let order: HoldOrder
                 do throws(HoldRefusal) {
                     order = try HoldOrder(

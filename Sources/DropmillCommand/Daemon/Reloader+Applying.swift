@@ -6,11 +6,11 @@ extension Reloader {
     static func applying(
         to engine: Engine, _ control: ControlServer?, warn: @escaping @Sendable (String) -> Void
     ) -> Apply {
-        { @Sendable pipelines, settings throws(EngineError) in
+        { @Sendable pipelines, settings, news throws(EngineError) in
             let before = try engine.admit(settings.controlGroup)
             let changes: [PipelineChange]
             do throws(EngineError) {
-                changes = try engine.reload(pipelines)
+                changes = try engine.reload(pipelines, settings: news)
             } catch {
                 // Why it is refused matters more than this.
                 do throws(EngineError) { _ = try engine.admit(before) } catch { warn(error.message) }

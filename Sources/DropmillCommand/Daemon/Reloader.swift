@@ -26,7 +26,8 @@ final class Reloader: Sendable {
     }
 
     typealias Done = @Sendable (Outcome) -> Void
-    typealias Apply = @Sendable ([Pipeline], ServiceSettings) throws(EngineError) -> [PipelineChange]
+    /// Puts pipelines and settings in force; of these the names of those that have changed.
+    typealias Apply = @Sendable ([Pipeline], ServiceSettings, [String]) throws(EngineError) -> [PipelineChange]
 
     private enum Phase: Sendable {
         /// What is asked for is done after it.
@@ -150,8 +151,8 @@ final class Reloader: Sendable {
         switch read {
         case .over((_, .success(let config))):
             do throws(EngineError) {
-                let changes = try apply(config.pipelines, config.settings)
-                return .taken(changes, settings: config.settings.changes(from: state.withLock { $0.settings }))
+                let settings = config.settings.changes(from: state.withLock { $0.settings })
+                return .taken(try apply(config.pipelines, config.settings, settings), settings: settings)
             } catch {
                 return .refused([error.message])
             }

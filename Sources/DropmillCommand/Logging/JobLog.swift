@@ -19,7 +19,7 @@ struct JobLog: Sendable {
     func record(_ event: EngineEvent) {
         updateProgress(event)
         // Those that were removed still have jobs that end.
-        if case .reloaded(let changes) = event { naming.set(changes.count > 1) }
+        if case .reloaded(let changes, _) = event { naming.set(changes.count > 1) }
         let level = Self.level(of: event)
         guard logger.logLevel <= level else { return }
         let record = LogRecord(event, namesPipeline: naming.isOn)

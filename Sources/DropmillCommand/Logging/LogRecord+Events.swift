@@ -100,11 +100,13 @@ extension LogRecord {
                 "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,
                 fields: pipeline.map { [("pipeline", .text($0))] } ?? [])
         case .trouble(let message): self.init("trouble", message, mark: .failed, fields: [])
-        case .reloaded(let changes):
-            let news = changes.filter { $0.kind != .unchanged }.map { "\($0.pipeline): \($0.text)" }
+        case .reloaded(let changes, let settings):
+            let more = settings.isEmpty ? [] : ["settings: changed (\(settings.joined(separator: ", ")))"]
+            let news = changes.filter { $0.kind != .unchanged }.map { "\($0.pipeline): \($0.text)" } + more
+            let all = changes.map { "\($0.pipeline): \($0.text)" } + more
             self.init(
                 "reloaded", news.isEmpty ? "reloaded: nothing was changed" : "reloaded", notes: news,
-                fields: [("changes", .list(changes.map { Array("\($0.pipeline): \($0.text)".utf8) }))])
+                fields: [("changes", .list(all.map { Array($0.utf8) }))])
         case .stopping(let running, let grace):
             let what = running == 1 ? "1 job" : "\(running) jobs"
             self.init(

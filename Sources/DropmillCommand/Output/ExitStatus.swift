@@ -10,6 +10,8 @@ enum ExitStatus {
     static let unwritten = ExitCode(74)
     /// Another instance is running, or a start lacks something that may come back.
     static let busy = ExitCode(75)
+    /// The state folder or its daemon is not open to this user.
+    static let forbidden = ExitCode(77)
     /// Something in the configuration must be changed first.
     static let configuration = ExitCode(78)
 }

@@ -89,8 +89,7 @@ struct DaemonExamination {
             findings.append(
                 .problem(
                     .jobs, "\(Self.count(jobs)) of the pipeline '\(name)', which is not among these",
-                    "Run that pipeline again, or say 'formerly: \(name)' in the file of one that is to take them over; "
-                        + "'dropmill jobs --pipeline \(name)' lists them"))
+                    UnloadedJobs.remedy(name) + "; 'dropmill jobs --pipeline \(name)' lists them"))
         }
         for pipeline in pipelines {
             guard let jobs = left[pipeline.name], let work = Self.work(of: pipeline) else { continue }

@@ -10,15 +10,16 @@ struct HealthReport {
     /// What is well, in a few words.
     private(set) var summary = ""
 
-    init(isRunning: Bool, _ answer: () throws(ControlClient.Problem) -> HealthVerb.Answer) {
+    /// `folder`: the state folder, as it is told.
+    init(isRunning: Bool, in folder: String, _ answer: () throws(ControlClient.Problem) -> HealthVerb.Answer) {
         self.isRunning = isRunning
         guard isRunning else {
-            problems = ["no daemon is running"]
+            problems = ["no daemon is running with the state folder '\(folder)'"]
             return
         }
         do throws(ControlClient.Problem) {
             add(try answer())
-        } catch where error.isCrowded {
+        } catch  where error.isCrowded {
             summary = "it serves others"
         } catch {
             problems = [error.message]

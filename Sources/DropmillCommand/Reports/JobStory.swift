@@ -1,5 +1,6 @@
 import Files
 import Journal
+import PipelineEngine
 import PipelineKit
 import SystemPackage
 
@@ -25,10 +26,7 @@ struct JobStory {
             lines.append("  'dropmill resume \(EscapedText.printable(hold.pipeline))' lets it go on")
         }
         if surroundings.isUnloaded(record) {
-            lines.append(
-                "  Have the daemon run that pipeline again, or have another take over ('formerly: \(record.pipeline)'")
-            lines.append("  in its file); or send the drop back to its inbox: dropmill release \(record.id.text)")
-            lines.append("  If its folder is gone for good, give the job up: dropmill forget \(record.id.text)")
+            lines.append("  \(EscapedText.printable(UnloadedJobs.remedy(record.pipeline)))")
         }
         lines += Self.aligned(facts)
         if !record.history.isEmpty { lines += ["", "What happened:"] + Self.aligned(happenings) }
@@ -43,7 +41,7 @@ struct JobStory {
             lines.append("  It was not unpacked, for the reason above, and passed unchanged. In the stage 'unpack'")
             lines.append("  `require: true` fails such drops; `when: { archive: missed }` routes them elsewhere.")
         }
-        if record.state == .failed, record.original != nil, retries.isEmpty {
+        if record.state == .failed, record.original != nil, retries.isEmpty, record.failure?.isRelease != true {
             lines += ["", "To retry it: dropmill retry \(record.id.text)"]
         }
         return lines

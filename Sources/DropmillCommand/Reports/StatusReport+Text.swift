@@ -1,4 +1,5 @@
 import Files
+import PipelineEngine
 import PipelineKit
 
 // For people.
@@ -134,10 +135,8 @@ extension StatusReport.Row {
         let held = hold.map { [$0.text(at: now)] } ?? []
         let lost = self[.lost] > 0 ? ["lost: \(self[.lost])"] : []
         let count = active + self[.deferred] + self[.settling]
-        let stays = count == 1 ? "1 unfinished job stays" : "\(count) unfinished jobs stay"
-        let left =
-            count == 0
-            ? "" : "; \(stays) as is until it runs again or a pipeline with 'formerly: \(name)' takes over"
-        return lost + held + ["the running daemon does not run this pipeline\(left)"]
+        let stays = count == 1 ? "1 unfinished job stays as it is" : "\(count) unfinished jobs stay as they are"
+        let left = count == 0 ? [] : ["\(stays): \(UnloadedJobs.remedy(name))"]
+        return lost + held + ["the running daemon does not run this pipeline"] + left
     }
 }

@@ -18,6 +18,9 @@ enum WaitingFinder {
             Pipeline(name: $0.name, source: "", inbox: $0.inbox, processed: .delete, failed: $0.failed)
         }
         if case .inbox(let index, let folders, let name) = PipelineFolders(pipelines).place(of: path) {
+            if Folder.kind(of: path) == .symbolicLink {
+                return .failure(.init(message: "'\(path.text)' is a symbolic link, and those are never claimed"))
+            }
             if Folder.kind(of: path) != nil { return .success(drop(folders + [name], of: pipelines[index])) }
             var query = JobQuery()
             (query.name, query.pipeline, query.limit) = (name, pipelines[index].name, 1)
@@ -35,6 +38,8 @@ enum WaitingFinder {
         }
         switch match {
         case .found(let record): return job(record)
+        case .nothing where path.components.count > 1 && Folder.kind(of: path) != nil:
+            return .failure(.init(message: "'\(path.text)' is in no inbox; 'dropmill status' lists what waits"))
         case .nothing(let message):
             let known = pipelines.flatMap { names(in: $0.inbox) }
             let unfinished = try journal.unfinished().map(\.drop.name.text)

@@ -22,7 +22,7 @@ struct AuditCommand: ParsableCommand {
         transform: TimeArgument.past)
     var since: Timestamp?
 
-    @Option(help: "How many changes to list at most.")
+    @Option(parsing: .unconditional, help: "How many changes to list at most.")
     var limit = 50
 
     @Flag(help: "Print a JSON array, one object for each change.")
@@ -43,19 +43,16 @@ struct AuditCommand: ParsableCommand {
         } else if !entries.isEmpty {
             var table = TextTable([("TIME", .left), ("USER", .left), ("VERB", .left), ("RESULT", .left)])
             for entry in entries {
-                table.add([entry.at.localText, "\(entry.name) (\(entry.user))", entry.verb, Self.rest(of: entry)])
+                let line = AuditLine(entry)
+                let result = EscapedText.printable("→ \(entry.result ?? "not finished")")
+                let rest = line.arguments.isEmpty ? result : "\(line.arguments) \(result)"
+                table.add([entry.at.localText, "\(entry.name) (\(entry.user))", line.verb, rest])
             }
             for line in table.lines { print(line) }
         }
         guard entries.isEmpty else { return }
         if !json { StandardError.print("nothing was changed") }
         throw ExitStatus.failure
-    }
-
-    /// The arguments and what came of them.
-    private static func rest(of entry: AuditEntry) -> String {
-        let arguments = entry.arguments == "{}" ? "" : "\(entry.arguments) "
-        return EscapedText.printable("\(arguments)→ \(entry.result ?? "not finished")")
     }
 
     private static func json(_ entries: [AuditEntry]) -> String {

@@ -38,7 +38,7 @@ struct BumpCommand: ParsableCommand {
                 let answer = try DaemonRequest.ask(BumpVerb.self, .init(waiting: waiting, isLast: last), in: folder)
                 return print("\(name): \(answer.text)")
             } catch {
-                StandardError.print("error: \(name): \(error.message)")
+                throw DaemonRequest.failed(error, about: name)
             }
         }
         throw ExitStatus.failure

@@ -4,11 +4,11 @@ import ArgumentParser
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Call jobs off: they settle into 'failed'.",
+        abstract: "Cancel jobs: they settle into 'failed'.",
         discussion: """
             A running stage is stopped first. What is being settled already goes on to its end. Where no daemon runs \
             it is put on record, and the next start that loads their pipelines settles them. Exits with status 1 if a \
-            job could not be called off, or none was found.
+            job could not be cancelled, or none was found.
 
             Example: what of a wrong delivery is not through yet, first to see, then to do:
 

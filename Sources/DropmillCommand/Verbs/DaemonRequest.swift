@@ -32,7 +32,7 @@ enum DaemonRequest {
             do throws(ControlClient.Problem) {
                 return try ControlClient.ask(verb, arguments, in: folder.path, whenLate: sayThatItWaits)
             } catch {
-                throw refused(error.message)
+                throw failed(error)
             }
         }
         guard folder.isHeldIfKnown == false else { return try ask() }
@@ -42,24 +42,21 @@ enum DaemonRequest {
         } catch {
             // One has started meanwhile.
             if error.kind == .locked { return try ask() }
-            throw refused(error.message)
+            throw failed(.init(message: error.message))
         }
         defer { lock.release() }
         let result = try folder.write { journal throws(JournalError) in
-            let trail = journal as? any AuditTrail
-            let entry = AuditEntry(
-                user: geteuid(), name: AccountName.user(geteuid()), verb: verb.name,
-                arguments: ControlLine.text(of: arguments))
-            let number = try trail?.beginAudit(entry)
-            let result = try body(journal)
-            if let number { try trail?.endAudit(number, result: verb.result(result)) }
-            return result
+            try folder.change(verb.name, arguments, in: journal) { () throws(JournalError) in
+                let result = try body(journal)
+                return (result, verb.result(result))
+            }
         }
-        do throws(ControlProblem) { return try result.get() } catch { throw refused(error.message) }
+        do throws(ControlProblem) { return try result.get() } catch { throw failed(.init(message: error.message)) }
     }
 
-    private static func refused(_ message: String) -> ExitCode {
-        StandardError.print("error: \(message)")
-        return ExitStatus.failure
+    /// Says what is wrong, `about` something, and returns the exit status for that.
+    static func failed(_ problem: ControlClient.Problem, about subject: String? = nil) -> ExitCode {
+        StandardError.print("error: \(subject.map { "\($0): " } ?? "")\(problem.message)")
+        return problem.isForbidden ? ExitStatus.forbidden : ExitStatus.failure
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Doctor
+import Files
 import Glibc
 import PipelineConfig
 import PipelineKit
@@ -50,11 +51,23 @@ struct DoctorCommand: StageVerb {
         let watches = daemon.isRunning == true ? 0 : pipelines.reduce(0) { $0 + Examination.watches(of: $1) }
         let surroundings = examination.surroundings(
             state: state.path, watches: watches, trusting: pipelines.flatMap(\.trust))
-        let examined = pipelines.map { examination.pipeline($0) }
+        var places = surroundings + [settings.place, daemon.place].filter { !$0.findings.isEmpty }
+        var examined = pipelines.map { examination.pipeline($0) }
+        if let user = Self.otherUser(of: state) {
+            places = places.map { $0.found(insteadOf: user) }
+            examined = examined.map { pipeline in
+                ExaminedPipeline(name: pipeline.name, places: pipeline.places.map { $0.found(insteadOf: user) })
+            }
+        }
         return DoctorReport(
-            user: CurrentUser.name, isRunning: daemon.isRunning,
-            surroundings: surroundings + [settings.place, daemon.place].filter { !$0.findings.isEmpty },
-            pipelines: examined)
+            user: CurrentUser.name, isRunning: daemon.isRunning, surroundings: places, pipelines: examined)
+    }
+
+    /// The daemon's user, where that is neither this one nor one that root stands for.
+    private static func otherUser(of state: StateFolder) -> String? {
+        guard geteuid() != 0, let owner = FileStatus.of(state.path, followingLinks: true)?.st_uid, owner != geteuid()
+        else { return nil }
+        return AccountName.user(owner)
     }
 }
 

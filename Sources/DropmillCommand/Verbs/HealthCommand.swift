@@ -22,7 +22,7 @@ struct HealthCommand: ParsableCommand {
         transform: TimeArgument.duration)
     var maxAge: Duration?
 
-    @Option(help: "How many jobs may have failed within the last hour.")
+    @Option(parsing: .unconditional, help: "How many jobs may have failed within the last hour.")
     var maxFailed: Int?
 
     @OptionGroup var state: StateArguments
@@ -36,7 +36,8 @@ struct HealthCommand: ParsableCommand {
 
     func run() throws {
         let folder = state.folder
-        var report = HealthReport(isRunning: folder.isHeldIfKnown != false) { () throws(ControlClient.Problem) in
+        var report = HealthReport(isRunning: folder.isHeldIfKnown != false, in: folder.path.text) {
+            () throws(ControlClient.Problem) in
             try ControlClient.ask(HealthVerb.self, Nothing(), in: folder.path)
         }
         do throws(ExitCode) {
@@ -78,7 +79,7 @@ struct HealthCommand: ParsableCommand {
             report.add(silent: answer.silent)
             return answer.inboxes.values.compactMap(\.oldest).max().map { .seconds(min($0, 1e9)) }
         } catch {
-            report.add(error.message)
+            if !error.isCrowded { report.add(error.message) }
             return nil
         }
     }

@@ -26,6 +26,7 @@ enum Holding {
             return result.map { .init(lines: $0.lines) }.mapError { ControlProblem($0.message) }
         }
         for line in answer.lines { print(line) }
+        if answer.lines.isEmpty { print(kind == nil ? "no pipeline is held" : "there is no pipeline to be held") }
     }
 
     /// In a journal that nobody else writes to.

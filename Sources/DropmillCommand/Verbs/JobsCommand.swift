@@ -18,7 +18,7 @@ struct JobsCommand: ParsableCommand {
     @OptionGroup var filters: JobFilters
     @OptionGroup var folder: StateFolderOption
 
-    @Option(help: "How many jobs to list at most.")
+    @Option(parsing: .unconditional, help: "How many jobs to list at most.")
     var limit = 50
 
     @Flag(help: "Print a JSON array, one object for each job.")
@@ -31,8 +31,11 @@ struct JobsCommand: ParsableCommand {
     func run() throws {
         let query = query
         let folder = folder.folder
-        let (records, surroundings) = try folder.read { journal throws(JournalError) in
-            (try journal.jobs(query), try JobSurroundings(journal, isRunning: folder.isHeldIfKnown))
+        let (records, surroundings, strange) = try folder.read { journal throws(JournalError) in
+            (
+                try journal.jobs(query), try JobSurroundings(journal, isRunning: folder.isHeldIfKnown),
+                try filters.strange(in: journal)
+            )
         }
         if json {
             print(JobJSON.list(records, surroundings))
@@ -41,7 +44,7 @@ struct JobsCommand: ParsableCommand {
             if records.count == limit { StandardError.print("(the newest \(limit); --limit shows more)") }
         }
         guard records.isEmpty else { return }
-        if !json { StandardError.print("no job matches") }
+        if !json { StandardError.print(strange ?? "no job matches") }
         throw ExitStatus.failure
     }
 

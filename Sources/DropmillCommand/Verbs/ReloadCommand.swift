@@ -27,8 +27,8 @@ struct ReloadCommand: ParsableCommand {
         do throws(ControlClient.Problem) {
             answer = try DaemonRequest.ask(ReloadVerb.self, Nothing(), in: state.folder)
         } catch {
-            StandardError.print("error: \(error.message)")
-            throw ExitStatus.failure
+            if json { print(ControlLine.text(of: ReloadVerb.Answer(problems: [error.message]))) }
+            throw DaemonRequest.failed(error)
         }
         if json {
             print(ControlLine.text(of: answer))

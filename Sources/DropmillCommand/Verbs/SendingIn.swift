@@ -57,8 +57,7 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
         } catch {
             // Another program's engine may have the folder.
             if error.isAbsent { return nil }
-            StandardError.print("error: \(error.message)")
-            throw ExitStatus.failure
+            throw DaemonRequest.failed(error)
         }
         haltOnInterruption(answer.run)
         var known = 0

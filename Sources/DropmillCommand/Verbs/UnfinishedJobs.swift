@@ -53,7 +53,10 @@ struct UnfinishedJobs {
     {
         if selection.jobs.isEmpty {
             guard let query = selection.query(among: JobRecord.State.unfinished) else { return ([], []) }
-            return (try journal.jobs(query).reversed(), [])
+            let found = try journal.jobs(query)
+            return (
+                found.reversed(), found.isEmpty ? [try selection.filters.strange(in: journal)].compactMap(\.self) : []
+            )
         }
         var records: [JobRecord] = []
         var problems: [String] = []

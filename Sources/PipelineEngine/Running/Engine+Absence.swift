@@ -40,7 +40,9 @@ extension Engine {
         if isStopping { return "the daemon is stopping" }
         if isArriving(pipeline) { return "a reload is about to load its pipeline '\(pipeline)'; try again after it" }
         guard runners.contains(where: { $0.pipeline.name == pipeline }) else {
-            return "its pipeline '\(pipeline)' is not loaded"
+            return
+                "its pipeline '\(pipeline)' is not loaded; 'dropmill release \(id)' sends its drop back to the inbox, "
+                + "'dropmill forget \(id)' gives it up"
         }
         return hasBegun ? nil : "the daemon has only just started, and goes on with it soon; try again later"
     }

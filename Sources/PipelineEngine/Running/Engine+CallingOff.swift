@@ -71,7 +71,7 @@ extension Failure {
     /// A person called the job off.
     package static func calledOff(by person: String) -> Failure {
         .file(
-            "operator.cancelled", "The job was called off by \(person).",
+            "operator.cancelled", "The job was cancelled by \(person).",
             remedy: "If it is wanted after all, send it in again with 'dropmill retry'.")
     }
 }

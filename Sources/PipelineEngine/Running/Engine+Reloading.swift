@@ -12,9 +12,10 @@ extension Engine {
     /// jobs as the last one has nothing under way for them. A removed one ends what it has under way; its other jobs
     /// stay in the work folder.
     ///
-    /// `patience`: how many seconds are waited for the folders of those that are added or changed.
+    /// `settings`: what else has changed, for the log. `patience`: how many seconds are waited for the folders of those
+    /// that are added or changed.
     package nonisolated func reload(
-        _ new: [Pipeline], patience: Double = 20
+        _ new: [Pipeline], settings: [String] = [], patience: Double = 20
     ) throws(EngineError) -> [PipelineChange] {
         guard !configuration.once else { throw .refused("a run with --once reads its pipelines once") }
         try DescriptorLimit.check(pipelines: new.count)
@@ -45,7 +46,7 @@ extension Engine {
             guard case .removed = change.kind else { return change }
             return PipelineChange(change.pipeline, .removed(unfinished: removed[change.pipeline] ?? 0))
         }
-        observer(.reloaded(made))
+        observer(.reloaded(made, settings: settings))
         warnOfLeft(arrivals, state)
         return made
     }

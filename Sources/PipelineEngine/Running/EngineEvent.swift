@@ -45,8 +45,8 @@ package enum EngineEvent: Sendable {
     case warning(pipeline: String?, message: String)
     /// Trouble with the journal or the state folder: a sentence with its remedy.
     case trouble(message: String)
-    /// Other pipelines are in force, and what that means for each.
-    case reloaded([PipelineChange])
+    /// Other pipelines are in force, and what that means for each; and which of the daemon's settings have changed.
+    case reloaded([PipelineChange], settings: [String])
     /// The engine was asked to stop and waits for running stages.
     case stopping(running: Int, grace: Duration)
 }

@@ -20,7 +20,7 @@ extension JobRecord {
 
     /// Notes who called it off.
     mutating func calledOff(by person: String, at now: Timestamp) {
-        history.append(Transition("called off", at: now, note: "by \(person)"))
+        history.append(Transition("cancelled", at: now, note: "by \(person)"))
     }
 
     /// Why nothing will go on with it: a sentence's end; nil where something may.

@@ -76,7 +76,9 @@ package struct LoneRelease {
         let outcome = Mutex<Settler.Outcome?>(nil)
         batch.end { @Sendable outcomes in outcome.withLock { $0 = outcomes.first } }
         try writer.flush()
-        guard let (settlement, result) = outcome.withLock({ $0 }) else { return .waits("the journal is behind") }
+        guard let (settlement, result) = outcome.withLock({ $0 }) else {
+            return .waits("its end is not on record yet; release it again")
+        }
         switch result {
         case .settled: return settlement.record.original.map { .went($0) } ?? .goes(spool.pipeline.inbox)
         case .failed(let failure), .outputsLost(let failure): return .waits("\(failure.summary) \(failure.remedy)")

@@ -33,10 +33,15 @@ package struct UnloadedJobs: Sendable {
 
     package var text: String {
         (count == 1 ? "1 unfinished job belongs" : "\(count) unfinished jobs belong")
-            + " to the pipeline '\(pipeline)', which is not loaded: left as is until it runs again, or until "
-            + "'dropmill release' sends it back or 'dropmill forget' gives it up"
+            + " to the pipeline '\(pipeline)', which is not loaded: \(Self.remedy(pipeline))"
             + (heir.map {
                 "; or say 'formerly: \(pipeline)' in \($0.source.text), and '\($0.name)' takes over"
             } ?? "")
+    }
+
+    /// What can be done about jobs of a pipeline that is not loaded.
+    package static func remedy(_ pipeline: String) -> String {
+        "run it again, or have another take over ('formerly: \(pipeline)' in its file); 'dropmill release --pipeline "
+            + "\(pipeline)' sends the drops back to the inbox, 'dropmill forget JOB' gives a job up"
     }
 }

@@ -61,6 +61,8 @@ extension SendBack {
                 switch error.errno {
                 case .fileExists: continue
                 case .improperLink: return nil
+                case .noSuchFileOrDirectory where try origin.identity(of: source) == nil:
+                    throw IOError("examine", origin.path.appending(source), .noSuchFileOrDirectory)
                 default: throw error
                 }
             }

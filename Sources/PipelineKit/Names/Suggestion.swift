@@ -19,6 +19,14 @@ package enum Suggestion {
         nearest(to: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
     }
 
+    /// The same; where none is near what there is, `; there are: 'a', 'b'`.
+    package static func hint(for word: String, orListing candidates: [String]) -> String {
+        let hint = hint(for: word, among: candidates)
+        guard hint.isEmpty, !candidates.isEmpty else { return hint }
+        let some = candidates.prefix(10).map { "'\($0)'" }.joined(separator: ", ")
+        return "; there \(candidates.count == 1 ? "is" : "are") \(some)" + (candidates.count > 10 ? ", …" : "")
+    }
+
     /// Edits between two words, a swap of neighbours counting as one (optimal string alignment).
     private static func edits(_ left: [Character], _ right: [Character]) -> Int {
         var before: [Int] = []

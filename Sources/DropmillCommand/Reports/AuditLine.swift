@@ -1,0 +1,58 @@
+import Files
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// A change as a person would have typed it.
+struct AuditLine: Equatable {
+    let verb: String
+    let arguments: String
+
+    private static let mostJobs = 3
+
+    /// What is on record is what the daemon was told; of what is too long for that, or of another version, the JSON.
+    init(_ entry: AuditEntry) {
+        let bytes = Array(entry.arguments.utf8)
+        func arguments<Arguments: Decodable>(_ type: Arguments.Type) -> Arguments? {
+            ControlLine.message(type, of: bytes)
+        }
+        var verb = entry.verb
+        var words: [String]?
+        switch verb {
+        case HoldVerb.name:
+            guard let hold = arguments(HoldVerb.Arguments.self) else { break }
+            verb = hold.kind?.rawValue ?? "resume"
+            words = hold.pipelines + Self.option("--reason", hold.reason.isEmpty ? nil : "\"\(hold.reason)\"")
+            words? += Self.option("--for", hold.seconds.map { Duration.seconds(min(max($0, 0), 1e9)).text })
+        case CancelVerb.name, ReleaseVerb.name, "forget":
+            words = arguments(CancelVerb.Arguments.self).map { Self.jobs($0.jobs) }
+        case BumpVerb.name:
+            guard let bump = arguments(BumpVerb.Arguments.self) else { break }
+            switch bump.waiting {
+            case .job(let id): words = [id]
+            case .drop(let drop): words = ["'\(EscapedText.of(Array(drop.path)))' of \(drop.pipeline)"]
+            }
+            if bump.isLast { words?.append("--last") }
+        case RetryVerb.name, ReplayVerb.name:
+            words = arguments(SendingOrder.self).map(Self.words(of:))
+        default: break
+        }
+        self.verb = verb
+        let plain = entry.arguments == "{}" ? "" : entry.arguments
+        self.arguments = EscapedText.printable(words?.joined(separator: " ") ?? plain)
+    }
+
+    private static func words(of order: SendingOrder) -> [String] {
+        func time(_ nanoseconds: Int64?) -> String? { nanoseconds.map { Timestamp(nanoseconds: $0).localText } }
+        return jobs(order.jobs ?? []) + option("--pipeline", order.pipeline)
+            + option("--name", order.name.map { "'\($0)'" }) + option("--code", order.code)
+            + option("--since", time(order.since)) + option("--until", time(order.until))
+            + option("--limit", order.limit.map(String.init))
+    }
+
+    private static func jobs(_ ids: [String]) -> [String] {
+        Array(ids.prefix(mostJobs)) + (ids.count > mostJobs ? ["and \(ids.count - mostJobs) more"] : [])
+    }
+
+    private static func option(_ name: String, _ value: String?) -> [String] { value.map { ["\(name) \($0)"] } ?? [] }
+}

@@ -1,0 +1,34 @@
+import FoundationEssentials
+import Testing
+
+@testable import DropmillCommand
+@testable import Journal
+
+@Suite struct AuditLineTests {
+    private func text(_ verb: String, _ arguments: some Encodable) -> String {
+        text(verb, json: ControlLine.text(of: arguments))
+    }
+
+    private func text(_ verb: String, json: String) -> String {
+        let line = AuditLine(AuditEntry(user: 0, name: "anna", verb: verb, arguments: json))
+        return "\(line.verb) \(line.arguments)"
+    }
+
+    @Test func aChangeIsToldAsAPersonTypesIt() {
+        let drain = HoldVerb.Arguments(kind: .drain, pipelines: ["a", "b"], reason: "RIP", seconds: 5400)
+        #expect(text("hold", drain) == #"drain a b --reason "RIP" --for 1 h 30 min"#)
+        #expect(text("hold", HoldVerb.Arguments(kind: nil, pipelines: [], reason: "", seconds: nil)) == "resume ")
+        #expect(text("cancel", CancelVerb.Arguments(jobs: ["1", "2", "3", "4", "5"])) == "cancel 1 2 3 and 2 more")
+        let drop = DropVerb.Arguments(pipeline: "scans", path: Data("a\nb".utf8))
+        #expect(text("bump", BumpVerb.Arguments(waiting: .drop(drop), isLast: true)) == #"bump 'a\nb' of scans --last"#)
+        let order = SendingOrder(all: true, pipeline: "scans", name: "*.pdf", code: "x.y", limit: 3)
+        #expect(text("retry", order) == "retry --pipeline scans --name '*.pdf' --code x.y --limit 3")
+        #expect(text("reload", Nothing()) == "reload ")
+    }
+
+    @Test func whatNobodyCanReadStaysAsItIs() {
+        #expect(text("hold", json: #"{"left_out_bytes":9}"#) == #"hold {"left_out_bytes":9}"#)
+        #expect(text("later", json: #"{"a":1}"#) == #"later {"a":1}"#)
+        #expect(text("reload", json: #"{"signal":"SIGHUP"}"#) == #"reload {"signal":"SIGHUP"}"#)
+    }
+}
