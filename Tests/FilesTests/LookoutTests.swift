@@ -2,7 +2,7 @@ import Dispatch
 import Files
 import Synchronization
 import SystemPackage
-import TestSupport
+import TestTools
 import Testing
 
 /// Who looks at places that may not answer.
