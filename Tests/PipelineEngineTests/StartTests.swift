@@ -29,10 +29,6 @@ import Testing
         return id
     }
 
-    private func warnings(_ engine: EngineHarness) -> [String] {
-        engine.events.compactMap { if case .warning(_, let message) = $0 { message } else { nil } }
-    }
-
     @Test(
         "A journal that was damaged after an orderly end is set aside, and every job is kept",
         arguments: ["jobs_unfinished", "sqlite_autoindex_jobs_1", ""])
@@ -50,12 +46,12 @@ import Testing
         try second.start(once: true)
         #expect(await eventually { second.summary != nil })
         #expect(second.summary?.processed == 1)
-        let told = warnings(second)
+        let told = second.warnings
         #expect(told.contains { $0.contains(". It was moved aside to '\(state.text)/journal.corrupt-") }, "\(told)")
         let third = try harness()
         try third.start(once: true)
         #expect(await eventually { third.summary != nil })
-        #expect(warnings(third) == [])
+        #expect(third.warnings == [])
     }
 
     @Test("A journal that is gone is said loudly where there are jobs, and only there")
@@ -63,14 +59,14 @@ import Testing
         let first = try harness()
         try first.start(once: true)
         #expect(await eventually { first.summary != nil })
-        #expect(warnings(first) == [])
+        #expect(first.warnings == [])
         try Folder.remove(state)
         _ = try leave("a.txt")
         let second = try harness()
         try second.start(once: true)
         #expect(await eventually { second.summary != nil })
         #expect(second.summary?.processed == 1)
-        let told = warnings(second)
+        let told = second.warnings
         #expect(told.count == 1)
         #expect(told.first?.hasPrefix("the journal is new or was lost, but 1 job was found") == true, "\(told)")
     }
@@ -129,7 +125,7 @@ import Testing
         #expect(engine.summary?.unfinished == 1)
         #expect(Folder.kind(of: source) == .regular)
         let place = source.removingLastComponent().text
-        #expect(warnings(engine).contains { $0.contains("it is left alone in '\(place)'") })
+        #expect(engine.warnings.contains { $0.contains("it is left alone in '\(place)'") })
     }
 
     @Test("A job that was lost goes on where it was, once its folder is there again")
@@ -179,7 +175,7 @@ import Testing
             #expect(engine.summary?.processed == 0)
             let kept = work.appending("astray").appending(id.text)
             #expect(Folder.kind(of: kept.appending("a.txt")) == .regular)
-            #expect(warnings(engine).count { $0.contains("was given up: it is kept in '\(kept.text)'") } == 2 - number)
+            #expect(engine.warnings.count { $0.contains("was given up: it is kept in '\(kept.text)'") } == 2 - number)
         }
         let journal = try SQLiteJournal.open(reading: state)
         defer { journal.close() }
