@@ -2,7 +2,7 @@ import Doctor
 import PipelineKit
 
 extension ExaminedPlace {
-    /// The same as somebody finds it who is not the daemon's user: what that one may not do is no problem.
+    /// The same for a user other than the daemon's: what that user may not do is no problem.
     func found(insteadOf user: String) -> ExaminedPlace {
         let judged = findings.map { finding in
             guard finding.check == .rights, finding.grade == .problem else { return finding }

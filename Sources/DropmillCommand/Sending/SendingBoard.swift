@@ -90,7 +90,7 @@ final class SendingBoard: Sendable {
 }
 
 extension SendingVerb.Answer {
-    /// What there is to be said to somebody who knows so many results.
+    /// The answer to a client that already has the first `count` results.
     fileprivate func following(_ count: Int) -> SendingVerb.Answer {
         let rest = results.dropFirst(max(0, count))
         var answer = self

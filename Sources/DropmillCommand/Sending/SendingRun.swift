@@ -55,7 +55,9 @@ struct SendingRun {
 
     /// What came of it, in a line.
     var text: String {
-        let counts = [(sent, "sent"), (refused, "not"), (left, "left")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let counts = [(sent, "sent"), (refused, "not sent"), (left, "left")].filter { $0.0 > 0 }.map {
+            "\($0.0) \($0.1)"
+        }
         return ([counts.joined(separator: ", ")] + lines).joined(separator: "; ")
     }
 }

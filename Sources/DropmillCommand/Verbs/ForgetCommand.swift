@@ -77,7 +77,7 @@ struct ForgetCommand: ParsableCommand {
             }
         }
         defer { lock?.release() }
-        // Until now somebody else may have had it.
+        // Whoever had it before this lock may have changed it.
         if let now = try journal.job(record.id), now != record {
             return .failure(Problem(text: "job \(subject) has gone on meanwhile (\(now.state.rawValue)); look again"))
         }

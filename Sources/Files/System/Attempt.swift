@@ -1,7 +1,7 @@
 package import Dispatch
 import Synchronization
 
-/// What is done on another queue for somebody who waits for it only so long.
+/// A result that another queue produces, and that its caller waits for only until a deadline.
 package final class Attempt<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case underWay

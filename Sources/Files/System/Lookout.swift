@@ -2,8 +2,8 @@ package import Dispatch
 import Synchronization
 package import SystemPackage
 
-/// Looks at file systems that may not answer, for somebody who waits only so long. Each attempt has a thread of its
-/// own; while one does not come back nobody else looks at where it is, so that they do not add up.
+/// Looks at file systems that may not answer, for callers that wait only until a deadline. Each attempt has a thread of
+/// its own; a place where one is stuck is not looked at again, so that stuck threads do not add up.
 package final class Lookout: Sendable {
     /// What came of an attempt.
     package enum Outcome<Value: Sendable>: Sendable {

@@ -24,7 +24,7 @@ package struct LoneRelease {
             let work: WorkFolder
             do throws(FolderError) { work = try WorkFolder(for: own) } catch { return .refused(error.message) }
             defer { work.release() }
-            // Until now somebody else may have had it.
+            // Whoever had it before this lock may have changed it.
             guard let record = try journal.job(id) else { return .refused("no such job is on record") }
             return try release(record, Spool(pipeline: own.givingBack, work: work), by: person)
         } catch {
