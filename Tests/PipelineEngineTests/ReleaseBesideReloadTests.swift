@@ -52,7 +52,7 @@ import Testing
     func read() async throws {
         let (gone, other) = (pipeline("gone"), pipeline("other"))
         let id = try #require(try await leave(1, in: gone).first)
-        let journal = try #require(harness.journal)
+        let (journal, writer) = (try #require(harness.journal), try #require(harness.writer))
         // Then it warns, before it opens the next.
         try scratch.makeFolder("other/inbox")
         let lock = try FolderLock(other.inbox, describedAs: "the inbox")
@@ -60,7 +60,7 @@ import Testing
         let outcome = Mutex<Releasing?>(nil)
         harness.listen { event in
             guard case .warning("other", _) = event, outcome.withLock({ $0 }) == nil else { return }
-            let released = LoneRelease(journal, JournalWriter(journal: journal)).release(id, by: "anna")
+            let released = LoneRelease(journal, writer).release(id, by: "anna")
             outcome.withLock { $0 = released }
         }
         _ = try harness.reload([harness.pipeline, other, gone])

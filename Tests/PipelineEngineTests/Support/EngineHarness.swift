@@ -162,6 +162,9 @@ final class EngineHarness: Sendable {
     /// Its journal, while it runs.
     var journal: SQLiteJournal? { engine.withLock { $0 }?.sync { $0.opened?.journal } }
 
+    /// What it writes with: what is written beside it may come before what was noted earlier.
+    var writer: JournalWriter? { engine.withLock { $0 }?.sync { $0.opened?.writer } }
+
     /// How many work folders that its pipelines had before have something left to be done.
     var tails: Int { engine.withLock { $0 }?.sync { $0.tails.count } ?? 0 }
 
