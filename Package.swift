@@ -27,8 +27,6 @@ let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
-let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 
 let kqueue: Target =
     isFaking
@@ -72,7 +70,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: watching + [
         // L0: module maps, and the few C lines that Swift cannot say. What has no pkgConfig is not linked, but loaded where
@@ -82,6 +79,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux", cSettings: hardenedC),
@@ -103,6 +101,7 @@ let package = Package(
         .target(
             name: "FileTypes", dependencies: ["CLinux", "CMagic", "Helpers", system], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
+        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
         .target(name: "Web", dependencies: ["CCurl", "CLinux"], swiftSettings: strict),
         .target(
             name: "Readiness",
@@ -117,7 +116,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SQLiteJournal",
-            dependencies: ["Files", "PipelineKit", "Journal", "CLinux", system, database, sqlite],
+            dependencies: ["Files", "PipelineKit", "Journal", "SQLite", "CLinux", "CVersion", system],
             swiftSettings: strict),
         .target(
             name: "PipelineEngine",
@@ -176,6 +175,7 @@ let package = Package(
             name: "CompletenessTests",
             dependencies: ["Completeness", "Files", "PipelineKit", "TestSupport", "dropmill", "served", system],
             swiftSettings: strict),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "BuiltinStagesTests",
@@ -192,7 +192,7 @@ let package = Package(
             name: "PipelineEngineTests",
             dependencies: [
                 "PipelineEngine", "Doctor", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Files",
-                "PipelineKit", "Digests", "TestSupport", database,
+                "PipelineKit", "Digests", "SQLite", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -14,19 +14,17 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTICES = ROOT / "THIRD-PARTY-NOTICES"
 SPDX = ROOT / "packaging" / "dropmill.spdx.json"
-ICU = ROOT / "packaging" / "licences" / "ICU.txt"
 
 APACHE = "Apache-2.0"
 SWIFT = "Apache-2.0 WITH Swift-exception"
 # Read off the licences by a person: a package that is not here has to be looked at first.
 LICENCES = {
-    "grdb.swift": ("GRDB.swift", "MIT"),
     "swift-argument-parser": ("swift-argument-parser", SWIFT),
     "swift-collections": ("swift-collections", SWIFT),
     "swift-log": ("swift-log", APACHE),
     "swift-system": ("swift-system", SWIFT),
 }
-# What the module maps say, and SQLite, which GRDB links.
+# What the module maps say.
 LIBRARIES = {
     "archive": ("libarchive", "BSD-2-Clause"),
     "crypto": ("OpenSSL", "Apache-2.0"),
@@ -39,8 +37,7 @@ LIBRARIES = {
 }
 # Comes with the compiler, and is linked in statically.
 RUNTIME = [
-    ("Swift runtime", SWIFT, "https://www.swift.org", "the standard library, Dispatch and Foundation"),
-    ("ICU", "Unicode-3.0", "https://icu.unicode.org", "the part of Foundation that knows Unicode and calendars"),
+    ("Swift runtime", SWIFT, "https://www.swift.org", "the standard library, Dispatch and FoundationEssentials"),
 ]
 
 
@@ -61,7 +58,7 @@ def resolved():
 def linked():
     """The libraries of the system that are linked or loaded, by what the linker calls them."""
     maps = "".join(path.read_text() for path in ROOT.glob("Sources/C*/module.modulemap"))
-    return sorted({*re.findall(r'^\s*(?:link|// loads) "(\w+)"', maps, re.MULTILINE), "sqlite3"})
+    return sorted(set(re.findall(r'^\s*(?:link|// loads) "(\w+)"', maps, re.MULTILINE)))
 
 
 def notices(pins):
@@ -75,8 +72,7 @@ def notices(pins):
         if licence == SWIFT:
             of_swift = text
     for name, licence, location, what in RUNTIME:
-        text = ICU.read_text().strip("\n") + "\n" if name == "ICU" else of_swift
-        licences.setdefault(text, []).append(name)
+        licences.setdefault(of_swift, []).append(name)
         parts.append(f"{name}: {what} ({licence})\n{location}\n")
     rule = "=" * 78 + "\n"
     libraries = ", ".join(LIBRARIES[library][0] for library in linked())

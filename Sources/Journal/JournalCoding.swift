@@ -136,6 +136,7 @@ extension JSONText {
             json.integer("inbox", place.inbox)
             json.integer("file_system", place.fileSystem)
             json.integer("mount", place.mount)
+            if let run = place.leftBy { json.value("left_by") { $0.run(run) } }
         }
     }
 
@@ -274,9 +275,11 @@ extension JSONValue {
 
     package var workPlace: WorkPlace? {
         guard let path = object?["path"]?.path, let inbox = object?["inbox"]?.integer(UInt64.self) else { return nil }
-        return WorkPlace(
+        var place = WorkPlace(
             path: path, inbox: inbox, fileSystem: object?["file_system"]?.integer(UInt64.self) ?? 0,
             mount: object?["mount"]?.integer(UInt64.self) ?? 0)
+        place.leftBy = object?["left_by"]?.run
+        return place
     }
 
     package var transition: Transition? {

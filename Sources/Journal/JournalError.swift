@@ -23,6 +23,9 @@ package struct JournalError: Error, Sendable, Hashable {
         self.message = message
     }
 
+    /// That of the failure that it is for a job.
+    package static let code = "journal"
+
     /// What to do when a running daemon meets it: a sentence.
     package var remedy: String {
         switch kind {
@@ -35,8 +38,8 @@ package struct JournalError: Error, Sendable, Hashable {
 }
 
 extension Failure {
-    /// The journal could not be written: an environment failure.
+    /// The journal could not be written: an environment failure, with the code `journal`.
     package init(_ error: JournalError) {
-        self.init(.environment, code: "journal", summary: error.message, remedy: error.remedy)
+        self.init(.environment, code: JournalError.code, summary: error.message, remedy: error.remedy)
     }
 }

@@ -12,6 +12,9 @@ package struct WorkPlace: Sendable, Hashable {
     package var fileSystem: UInt64
     /// The number of its mount, which no other has until the machine is started again; 0 if unknown.
     package var mount: UInt64
+    /// The last run that had its pipeline at work, where later ones left jobs there and did not load it; nil: the last
+    /// one of all.
+    package var leftBy: RunRecord?
 
     package init(path: FilePath, inbox: UInt64, fileSystem: UInt64 = 0, mount: UInt64 = 0) {
         self.path = path

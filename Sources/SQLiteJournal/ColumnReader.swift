@@ -1,12 +1,11 @@
 import Files
-import GRDB
 import Journal
+import SQLite
 import SystemPackage
 
-/// Reads a row's columns from left to right. GRDB's own subscripts trap where a value is of another type; a damaged
-/// journal must be reported instead.
+/// Reads a row's columns from left to right. A damaged journal may have any value in any of them.
 struct ColumnReader {
-    private let column: (Int) -> DatabaseValue
+    private let column: (Int) -> Value
     private var next = 0
     /// Whose row it is, for errors.
     var subject = "a row"
@@ -14,11 +13,11 @@ struct ColumnReader {
     init(_ row: Row) { column = { row[$0] } }
 
     /// The same for values without a row; those that are missing at the end are NULL.
-    init(_ values: [DatabaseValue]) { column = { $0 < values.count ? values[$0] : .null } }
+    init(_ values: [Value]) { column = { $0 < values.count ? values[$0] : .null } }
 
     mutating func optionalText(_ name: String) throws(JournalError) -> String? {
-        switch value().storage {
-        case .string(let text): return text
+        switch value() {
+        case .text(let text): return text
         case .null: return nil
         default: throw nonsense(name)
         }
@@ -30,8 +29,8 @@ struct ColumnReader {
     }
 
     mutating func optionalInteger(_ name: String) throws(JournalError) -> Int64? {
-        switch value().storage {
-        case .int64(let number): return number
+        switch value() {
+        case .integer(let number): return number
         case .null: return nil
         default: throw nonsense(name)
         }
@@ -43,8 +42,8 @@ struct ColumnReader {
     }
 
     mutating func bytes(_ name: String) throws(JournalError) -> [UInt8]? {
-        switch value().storage {
-        case .blob(let data): return Array(data)
+        switch value() {
+        case .blob(let bytes): return bytes
         case .null: return nil
         default: throw nonsense(name)
         }
@@ -58,7 +57,7 @@ struct ColumnReader {
         try optionalInteger(name).map { Timestamp(nanoseconds: $0) }
     }
 
-    mutating func json<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(JournalError) -> Value? {
+    mutating func json<Result>(_ name: String, _ read: (JSONValue) -> Result?) throws(JournalError) -> Result? {
         guard let text = try optionalText(name) else { return nil }
         guard let value = JSONValue(text).flatMap(read) else { throw nonsense(name) }
         return value
@@ -68,7 +67,7 @@ struct ColumnReader {
         JournalError(.corrupt, "The journal is damaged: \(subject) has an invalid '\(name)'.")
     }
 
-    private mutating func value() -> DatabaseValue {
+    private mutating func value() -> Value {
         defer { next += 1 }
         return column(next)
     }

@@ -1,6 +1,6 @@
 import Files
-import GRDB
 import PipelineKit
+import SQLite
 import SystemPackage
 
 /// The rows of the table `contents`.
@@ -10,25 +10,23 @@ enum ContentRow {
     private static let search = """
         SELECT contents.job, coalesce(jobs.state = 'processed', 0) \
         FROM contents LEFT JOIN jobs ON jobs.id = contents.job \
-        WHERE content = :content AND contents.job <> :job AND contents.at >= :since \
-        AND (:everywhere OR contents.pipeline = :pipeline) \
+        WHERE content = ?1 AND contents.job <> ?2 AND contents.at >= ?3 \
+        AND (?4 OR contents.pipeline = ?5) \
         AND coalesce(jobs.state NOT IN ('failed', 'lost'), 1) ORDER BY contents.job LIMIT 1
         """
 
     static func first(
-        _ query: SeenQuery, at time: Timestamp, in db: Database
+        _ query: SeenQuery, at time: Timestamp, in db: Connection
     ) throws -> (job: String, isOver: Bool)? {
-        let search = try db.cachedStatement(sql: Self.search)
-        let found = try Row.fetchOne(
-            search,
-            arguments: [
-                "content": query.content, "job": query.job.text, "since": query.since?.nanoseconds ?? .min,
-                "everywhere": query.everywhere, "pipeline": query.pipeline,
-            ])
-        if let found { return (found[0], found[1]) }
-        try db.cachedStatement(
-            sql: "INSERT OR IGNORE INTO contents (content, job, pipeline, at) VALUES (?, ?, ?, ?)"
-        ).execute(arguments: [query.content, query.job.text, query.pipeline, time.nanoseconds])
+        let found = try db.first(
+            search, query.content, query.job.text, query.since?.nanoseconds ?? .min, query.everywhere, query.pipeline)
+        if let found {
+            var columns = ColumnReader(found)
+            return (try columns.text("job"), try columns.integer("state") != 0)
+        }
+        try db.run(
+            "INSERT OR IGNORE INTO contents (content, job, pipeline, at) VALUES (?, ?, ?, ?)", query.content,
+            query.job.text, query.pipeline, time.nanoseconds)
         return nil
     }
 }

@@ -1,10 +1,10 @@
 import Files
-import GRDB
 import Journal
+import SQLite
 
 /// The rows of the table `holds`.
 enum HoldRow {
-    static func all(_ db: Database) throws -> [HoldRecord] {
+    static func all(_ db: Connection) throws -> [HoldRecord] {
         let sql = "SELECT pipeline, kind, who, user, since, until, reason FROM holds ORDER BY pipeline"
         return try SQLiteJournal.rows(db, sql) { columns throws(JournalError) in
             columns.subject = "what holds a pipeline"
@@ -18,22 +18,18 @@ enum HoldRow {
         }
     }
 
-    static func put(_ hold: HoldRecord, in db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO holds (pipeline, kind, who, user, since, until, reason)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                hold.pipeline, hold.kind.rawValue, hold.by, Int64(hold.user), hold.since.nanoseconds,
-                hold.until?.nanoseconds, hold.reason,
-            ])
+    static func put(_ hold: HoldRecord, in db: Connection) throws {
+        try db.run(
+            """
+            INSERT OR REPLACE INTO holds (pipeline, kind, who, user, since, until, reason)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, hold.pipeline, hold.kind.rawValue, hold.by, Int64(hold.user), hold.since.nanoseconds,
+            hold.until?.nanoseconds, hold.reason)
     }
 
     /// Another one may have taken its place.
-    static func remove(_ hold: HoldRecord, from db: Database) throws {
-        try db.execute(
-            sql: "DELETE FROM holds WHERE pipeline = ? AND since = ?",
-            arguments: [hold.pipeline, hold.since.nanoseconds])
+    static func remove(_ hold: HoldRecord, from db: Connection) throws {
+        try db.run(
+            "DELETE FROM holds WHERE pipeline = ? AND since = ?", hold.pipeline, hold.since.nanoseconds)
     }
 }

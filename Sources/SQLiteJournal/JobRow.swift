@@ -1,7 +1,7 @@
 import Files
-import GRDB
 import Journal
 import PipelineKit
+import SQLite
 import SystemPackage
 
 /// A job's row: the record's values in the order of the table's columns. What is empty is NULL.
@@ -74,7 +74,7 @@ enum JobRow {
         return String(json.string.dropFirst().dropLast())
     }
 
-    static func add(_ record: JobRecord, to values: inout RowValues) {
+    static func add(_ record: JobRecord, to values: inout Parameters) {
         values.text(record.id.text)
         values.text(record.pipeline)
         values.blob(record.drop.name.bytes)
@@ -114,7 +114,7 @@ enum JobRow {
     /// Whether a row is worth being read whole: its name may tell that it is not asked for.
     static func mayMatch(_ row: Row, _ query: JobQuery) -> Bool {
         guard let pattern = query.pattern, !pattern.pattern.contains("/"), let place = columns.firstIndex(of: "name"),
-            case .blob(let bytes) = (row[place] as DatabaseValue).storage, let name = FileName(Array(bytes))
+            case .blob(let bytes) = row[place], let name = FileName(bytes)
         else { return true }
         return pattern.matches(name)
     }

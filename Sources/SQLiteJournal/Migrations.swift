@@ -1,35 +1,61 @@
-import GRDB
+import SQLite
 
 /// The journal's schema, as the steps that lead to it. Each has a name and runs once; a step that has shipped is never
 /// edited, a change is a further step.
 ///
 /// Times are nanoseconds since 1970, names and paths bytes, lists JSON. Nothing here needs SQLite newer than 3.24.
 enum Migrations {
-    static let all: DatabaseMigrator = {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 jobs") { try $0.execute(sql: jobs) }
-        migrator.registerMigration("1 totals") { try $0.execute(sql: totals) }
-        migrator.registerMigration("1 retries") { try $0.execute(sql: retries) }
-        migrator.registerMigration("1 runs and pipelines") { try $0.execute(sql: runs) }
-        migrator.registerMigration("2 names") { try $0.execute(sql: names) }
-        migrator.registerMigration("3 contents") { try $0.execute(sql: contents) }
-        migrator.registerMigration("4 sources") { try $0.execute(sql: sources) }
-        migrator.registerMigration("5 facts") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN facts TEXT") }
-        migrator.registerMigration("6 queued") { db in
-            try db.execute(sql: "UPDATE jobs SET state = 'queued' WHERE state = 'waiting'")
+    /// Their names, and the SQL of each.
+    private static let steps = [
+        ("1 jobs", jobs),
+        ("1 totals", totals),
+        ("1 retries", retries),
+        ("1 runs and pipelines", runs),
+        ("2 names", names),
+        ("3 contents", contents),
+        ("4 sources", sources),
+        ("5 facts", "ALTER TABLE jobs ADD COLUMN facts TEXT"),
+        ("6 queued", "UPDATE jobs SET state = 'queued' WHERE state = 'waiting'"),
+        ("6 works", "ALTER TABLE pipelines ADD COLUMN works TEXT"),
+        ("7 lost", lost),
+        ("8 slots", slots),
+        ("8 settlements", settlements),
+        ("8 unfinished", unfinished),
+        ("9 inputs", "ALTER TABLE jobs ADD COLUMN inputs TEXT"),
+        ("9 holds", holds),
+        ("9 audit", audit),
+        ("9 replays", replays),
+        ("9 notes", notes),
+    ]
+
+    /// The name of the last one.
+    static var last: String { steps.last?.0 ?? "" }
+
+    /// The names of those that this database has gone through.
+    static func applied(in db: Connection) throws -> Set<String> {
+        let table = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'grdb_migrations'")
+        guard table != nil else { return [] }
+        return Set(try db.all("SELECT identifier FROM grdb_migrations").compactMap(\.first?.text))
+    }
+
+    /// Those of these names that no step here has.
+    static func unknown(among names: Set<String>) -> Set<String> { names.subtracting(steps.map(\.0)) }
+
+    /// Whether all steps are among these names.
+    static func isComplete(_ names: Set<String>) -> Bool { steps.allSatisfy { names.contains($0.0) } }
+
+    /// Goes the steps that are missing, all or none. The table has its name from the library that once made it.
+    static func migrate(_ pool: Pool) throws {
+        try pool.write { db in
+            let applied = try applied(in: db)
+            guard !isComplete(applied) else { return }
+            try db.execute("CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            for (name, sql) in steps where !applied.contains(name) {
+                try db.execute(sql)
+                try db.run("INSERT INTO grdb_migrations VALUES (?)", name)
+            }
         }
-        migrator.registerMigration("6 works") { try $0.execute(sql: "ALTER TABLE pipelines ADD COLUMN works TEXT") }
-        migrator.registerMigration("7 lost") { try $0.execute(sql: lost) }
-        migrator.registerMigration("8 slots") { try $0.execute(sql: slots) }
-        migrator.registerMigration("8 settlements") { try $0.execute(sql: settlements) }
-        migrator.registerMigration("8 unfinished") { try $0.execute(sql: unfinished) }
-        migrator.registerMigration("9 inputs") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN inputs TEXT") }
-        migrator.registerMigration("9 holds") { try $0.execute(sql: holds) }
-        migrator.registerMigration("9 audit") { try $0.execute(sql: audit) }
-        migrator.registerMigration("9 replays") { try $0.execute(sql: replays) }
-        migrator.registerMigration("9 notes") { try $0.execute(sql: notes) }
-        return migrator
-    }()
+    }
 
     /// With a rowid: a row without one lies in an index's page, and from 1,002 bytes on (two paths or three will do) in
     /// overflow pages of its own, which doubles what is written. New rows go to the table's end, and those of

@@ -1,5 +1,5 @@
-import GRDB
 import Journal
+import SQLite
 import SystemPackage
 
 /// The rows of the table `pipelines`.
@@ -7,16 +7,16 @@ enum PipelineRow {
     private static let columns = "name, inbox, failed, stages, waiting, paused, paused_since, updated_at"
 
     /// Columns that were added later: a reader may open the journal before the daemon adds them.
-    static func select(_ db: Database) throws -> String {
-        let there = Set(try db.columns(in: "pipelines").map(\.name))
+    static func select(_ db: Connection) throws -> String {
+        let there = Set(try db.all("SELECT name FROM pragma_table_info('pipelines')").compactMap(\.first?.text))
         let added = ["source", "works"].map { there.contains($0) ? $0 : "NULL" }.joined(separator: ", ")
         return "SELECT \(columns), \(added) FROM pipelines ORDER BY name"
     }
 
-    static func write(_ record: PipelineRecord, to db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO pipelines (\(columns), source, works) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        var values = RowValues()
+    static func write(_ record: PipelineRecord, to db: Connection) throws {
+        let statement = try db.statement(
+            "INSERT OR REPLACE INTO pipelines (\(columns), source, works) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        var values = Parameters()
         values.text(record.name)
         values.blob(record.inbox)
         values.blob(record.failed)
@@ -35,7 +35,7 @@ enum PipelineRow {
                 for place in works { json.workPlace(place) }
             }
         }
-        try values.execute(statement, in: db)
+        try statement.run(values)
     }
 
     static func record(_ columns: inout ColumnReader) throws(JournalError) -> PipelineRecord {

@@ -1,8 +1,7 @@
 import Files
-import FoundationEssentials
-import GRDB
 import Journal
 import PipelineKit
+import SQLite
 import SystemPackage
 
 /// The rows of the table `retries`. A file that is sent in again is known by its inbox, its inode's number, its size
@@ -21,36 +20,31 @@ enum RetryRow {
         """
     }
 
-    static func isAny(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM retries)")) ?? false
+    static func isAny(_ db: Connection) throws -> Bool {
+        try db.first("SELECT 1 FROM retries LIMIT 1") != nil
     }
 
-    static func add(_ job: JobID, as file: SentFile, isReplay: Bool, to db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO retries (device, inode, job, replay, inbox, size, modified, at) \
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                Int64(bitPattern: file.identity.device), Int64(bitPattern: file.identity.inode), job.text, isReplay,
-                Data(file.inbox.bytes), file.size, file.modified.map { Timestamp($0).nanoseconds },
-                Timestamp.now().nanoseconds,
-            ])
+    static func add(_ job: JobID, as file: SentFile, isReplay: Bool, to db: Connection) throws {
+        try db.run(
+            """
+            INSERT OR REPLACE INTO retries (device, inode, job, replay, inbox, size, modified, at) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """, Int64(bitPattern: file.identity.device), Int64(bitPattern: file.identity.inode), job.text, isReplay,
+            Array(file.inbox.bytes), file.size, file.modified.map { Timestamp($0).nanoseconds },
+            Timestamp.now().nanoseconds)
     }
 
-    static func remove(_ job: JobID, as identity: FileIdentity, from db: Database) throws {
-        try db.execute(
-            sql: "DELETE FROM retries WHERE inode = ? AND job = ?",
-            arguments: [Int64(bitPattern: identity.inode), job.text])
+    static func remove(_ job: JobID, as identity: FileIdentity, from db: Connection) throws {
+        try db.run(
+            "DELETE FROM retries WHERE inode = ? AND job = ?", Int64(bitPattern: identity.inode), job.text)
     }
 
     /// An inode serves once: its next job may be another file's.
-    static func removeIfTaken(by job: JobRecord, in db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM retries WHERE inode = ?1 AND (job = (SELECT retry_of FROM jobs WHERE id = ?2) \
-                OR job = (SELECT replay_of FROM jobs WHERE id = ?2))
-                """
-        ).execute(arguments: [Int64(bitPattern: job.identity.inode), job.id.text])
+    static func removeIfTaken(by job: JobRecord, in db: Connection) throws {
+        try db.run(
+            """
+            DELETE FROM retries WHERE inode = ?1 AND (job = (SELECT retry_of FROM jobs WHERE id = ?2) \
+            OR job = (SELECT replay_of FROM jobs WHERE id = ?2))
+            """, Int64(bitPattern: job.identity.inode), job.id.text)
     }
 }

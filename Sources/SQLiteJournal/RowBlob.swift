@@ -1,5 +1,4 @@
-import FoundationEssentials
-import GRDB
+import SQLite
 
 /// Rows of values as bytes: the number of columns, then for each value its kind and what it is.
 struct RowBlob {
@@ -7,7 +6,7 @@ struct RowBlob {
 
     init(columns: Int) { bytes = [UInt8(columns)] }
 
-    mutating func add(_ row: RowValues) {
+    mutating func add(_ row: Parameters) {
         row.forEach { value in
             switch value {
             case .null: bytes.append(0)
@@ -31,12 +30,12 @@ struct RowBlob {
     }
 
     /// The rows that are in such bytes; nil where it is not that.
-    static func rows(of bytes: [UInt8]) -> [[DatabaseValue]]? {
+    static func rows(of bytes: [UInt8]) -> [[Value]]? {
         guard let columns = bytes.first, columns > 0 else { return nil }
         var rest = bytes.dropFirst()
-        var rows: [[DatabaseValue]] = []
+        var rows: [[Value]] = []
         while !rest.isEmpty {
-            var row: [DatabaseValue] = []
+            var row: [Value] = []
             for _ in 0..<columns {
                 guard let value = value(&rest) else { return nil }
                 row.append(value)
@@ -46,12 +45,12 @@ struct RowBlob {
         return rows
     }
 
-    private static func value(_ rest: inout ArraySlice<UInt8>) -> DatabaseValue? {
+    private static func value(_ rest: inout ArraySlice<UInt8>) -> Value? {
         switch rest.popFirst() {
         case 0: return .null
-        case 1: return number(&rest, bytes: 8).map { Int64(bitPattern: $0).databaseValue }
-        case 2: return run(&rest).flatMap { String(validating: $0, as: UTF8.self) }?.databaseValue
-        case 3: return run(&rest).map { Data($0).databaseValue }
+        case 1: return number(&rest, bytes: 8).map { .integer(Int64(bitPattern: $0)) }
+        case 2: return run(&rest).flatMap { String(validating: $0, as: UTF8.self) }.map { .text($0) }
+        case 3: return run(&rest).map { .blob(Array($0)) }
         default: return nil
         }
     }

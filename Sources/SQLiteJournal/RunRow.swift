@@ -1,6 +1,6 @@
 import Files
-import GRDB
 import Journal
+import SQLite
 import SystemPackage
 
 /// The rows of the table `runs`.
@@ -8,7 +8,7 @@ enum RunRow {
     /// Runs that are kept: enough to see a daemon that keeps crashing.
     private static let kept = 100
 
-    static func last(_ db: Database) throws -> RunRecord? {
+    static func last(_ db: Connection) throws -> RunRecord? {
         let sql = "SELECT boot, process, started_at, ended_at, slots FROM runs ORDER BY number DESC LIMIT 1"
         return try SQLiteJournal.rows(db, sql) { columns throws(JournalError) in
             columns.subject = "the last run"
@@ -22,18 +22,16 @@ enum RunRow {
         }.first
     }
 
-    static func add(_ run: RunRecord, to db: Database) throws {
-        try db.execute(
-            sql: "INSERT INTO runs (boot, process, started_at, ended_at, slots) VALUES (?, ?, ?, ?, ?)",
-            arguments: [
-                run.boot, run.process, run.startedAt.nanoseconds, run.endedAt?.nanoseconds, run.hasSlots ? 1 : 0,
-            ])
-        try db.execute(sql: "DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - \(kept)")
+    static func add(_ run: RunRecord, to db: Connection) throws {
+        try db.run(
+            "INSERT INTO runs (boot, process, started_at, ended_at, slots) VALUES (?, ?, ?, ?, ?)", run.boot,
+            run.process,
+            run.startedAt.nanoseconds, run.endedAt?.nanoseconds, run.hasSlots)
+        try db.run("DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - \(kept)")
     }
 
-    static func endLast(at time: Timestamp, in db: Database) throws {
-        try db.execute(
-            sql: "UPDATE runs SET ended_at = ? WHERE number = (SELECT max(number) FROM runs)",
-            arguments: [time.nanoseconds])
+    static func endLast(at time: Timestamp, in db: Connection) throws {
+        try db.run(
+            "UPDATE runs SET ended_at = ? WHERE number = (SELECT max(number) FROM runs)", time.nanoseconds)
     }
 }

@@ -1,6 +1,6 @@
 package import Files
-import GRDB
 package import Journal
+import SQLite
 
 extension SQLiteJournal: AuditTrail {
     /// Bytes of arguments and characters of results that are kept.
@@ -8,21 +8,17 @@ extension SQLiteJournal: AuditTrail {
 
     package func beginAudit(_ entry: AuditEntry) throws(JournalError) -> Int64 {
         try write { db in
-            try db.execute(
-                sql: "INSERT INTO audit (at, user, name, verb, arguments, result) VALUES (?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    entry.at.nanoseconds, Int64(entry.user), entry.name, entry.verb,
-                    AuditEntry.shortened(entry.arguments, toBytes: Self.longest), entry.result,
-                ])
-            return db.lastInsertedRowID
+            try db.run(
+                "INSERT INTO audit (at, user, name, verb, arguments, result) VALUES (?, ?, ?, ?, ?, ?)",
+                entry.at.nanoseconds, Int64(entry.user), entry.name, entry.verb,
+                AuditEntry.shortened(entry.arguments, toBytes: Self.longest), entry.result)
+            return db.lastInsertedRow
         }
     }
 
     package func endAudit(_ number: Int64, result: String) throws(JournalError) {
         try write { db in
-            try db.execute(
-                sql: "UPDATE audit SET result = ? WHERE number = ?",
-                arguments: [String(result.prefix(Self.longest)), number])
+            try db.run("UPDATE audit SET result = ? WHERE number = ?", String(result.prefix(Self.longest)), number)
         }
     }
 
@@ -32,7 +28,8 @@ extension SQLiteJournal: AuditTrail {
                 SELECT at, user, name, verb, arguments, result FROM audit WHERE at >= ?
                 ORDER BY number DESC LIMIT ? OFFSET ?
                 """
-            return try Self.rows(db, sql, [since?.nanoseconds ?? 0, limit, skip]) { columns throws(JournalError) in
+            return try Self.rows(db, sql, Parameters([since?.nanoseconds ?? 0, limit, skip])) {
+                columns throws(JournalError) in
                 columns.subject = "the record of a change"
                 return AuditEntry(
                     at: try columns.time("at"), user: UInt32(truncatingIfNeeded: try columns.integer("user")),

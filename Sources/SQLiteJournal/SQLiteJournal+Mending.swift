@@ -1,8 +1,8 @@
 import Files
-import GRDB
 import Glibc
 package import Journal
 import PipelineKit
+import SQLite
 package import SystemPackage
 
 /// What is under the journal's name may become something else while it is open: it is removed, moved away, replaced by
@@ -34,7 +34,7 @@ extension SQLiteJournal {
             try Self.remove(copy)
             var keepsHistory = true
             do {
-                try back(writer, up: copy)
+                try Self.back(writer, up: copy)
             } catch {
                 try Self.remove(copy)
                 let reason = JournalError(error, "copy", path)
@@ -88,18 +88,15 @@ extension SQLiteJournal {
     }
 
     /// All that the open journal holds, as a file of its own.
-    private func back(_ writer: DatabasePool, up copy: FilePath) throws {
+    static func back(_ writer: Pool, up copy: FilePath) throws {
         // Before it is opened, so that it is never anybody else's.
-        try Self.create(copy)
-        let target = try DatabaseQueue(path: try Self.text(of: copy), configuration: Self.configuration())
-        try writer.writeWithoutTransaction { source in
-            try target.writeWithoutTransaction { try source.backup(to: $0) }
-        }
-        try Self.check(target, copy)
-        try target.close()
+        try create(copy)
+        let target = try Connection(try text(of: copy), for: .writing)
+        try writer.withWriter { try $0.copy(to: target) }
+        try check(target, copy)
     }
 
-    private static func remove(_ journal: FilePath, _ suffixes: [String] = suffixes) throws(JournalError) {
+    static func remove(_ journal: FilePath, _ suffixes: [String] = suffixes) throws(JournalError) {
         for suffix in suffixes {
             let path = FilePath(bytes: journal.bytes + suffix.utf8)
             guard path.withPlatformString({ unlink($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { continue }

@@ -1,8 +1,7 @@
 import Files
-import GRDB
-import GRDBSQLite
 import Glibc
 package import Journal
+import SQLite
 package import SystemPackage
 
 extension SQLiteJournal {
@@ -24,10 +23,16 @@ extension SQLiteJournal {
         do {
             let name = try text(of: path)
             if Folder.kind(of: path) == nil { try create(path) } else { try inspect(name, path, checking: checking) }
-            let pool = try DatabasePool(path: name, configuration: configuration())
-            try Migrations.all.migrate(pool)
-            // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
-            try pool.writeWithoutTransaction { db in try setUp(db, durable: durable, path) }
+            let pool = try Pool(writing: name) { db in
+                // What a burst left of the log goes back to the file system.
+                try db.execute("PRAGMA journal_size_limit = \(16 << 20)")
+            }
+            try keepCopy(of: pool, path)
+            try Migrations.migrate(pool)
+            try pool.withWriter { db in
+                try setSync(db, durable: durable, path)
+                try db.keepLog()
+            }
             let journal = SQLiteJournal(path: path, reader: pool, writer: pool, isDurable: durable)
             try journal.learn()
             return journal
@@ -47,19 +52,17 @@ extension SQLiteJournal {
         do {
             let hasRoom = hasRoom(path)
             let path = try text(of: path)
-            let queue: DatabaseQueue
+            let reader: Pool
             do {
-                guard hasRoom else { throw DatabaseError(resultCode: .SQLITE_FULL) }
-                queue = try openForReading(path)
-            } catch let error as DatabaseError
-                where [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_FULL].contains(error.resultCode)
-            {
+                guard hasRoom else { throw SQLiteError(.full, "database or disk is full") }
+                reader = try openForReading(path)
+            } catch let error as SQLiteError where [.cannotOpen, .readOnly, .full].contains(error.code) {
                 // Even a reader makes the files `-wal` and `-shm` where they are missing, which takes the right to
                 // write to the folder. If they are missing nothing writes, so the database is complete by itself.
                 guard isAtRest(path) else { throw hasRoom ? error : noRoom(FilePath(path)) as any Error }
-                queue = try openForReading("file:\(escaped(path))?immutable=1")
+                reader = try openForReading(path, isImmutable: true)
             }
-            return SQLiteJournal(path: file(in: folder), reader: queue, writer: nil)
+            return SQLiteJournal(path: file(in: folder), reader: reader, writer: nil)
         } catch {
             throw JournalError(error, "read", path)
         }
@@ -82,73 +85,55 @@ extension SQLiteJournal {
     /// Refuses a journal that must not be written. Reads only, so that a damaged journal, or that of a newer Dropmill,
     /// stays as it is.
     private static func inspect(_ name: String, _ path: FilePath, checking: Bool) throws {
-        var configuration = configuration()
-        configuration.readonly = true
         do {
-            let queue = try DatabaseQueue(path: name, configuration: configuration)
-            try refuseNewer(queue, path)
-            if checking { try check(queue, path) }
-            try queue.close()
-        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            let reader = try Pool(reading: name)
+            defer { reader.close() }
+            try refuseNewer(try reader.read { try Migrations.applied(in: $0) }, path)
+            if checking { try reader.read { try check($0, path) } }
+        } catch let error as SQLiteError where error.extendedCode == SQLiteError.needsRollback {
             // A run was killed while it made the file, before there was a log. Nothing is in it yet, and whoever may
             // write puts it in order.
         }
     }
 
-    private static func openForReading(_ path: String) throws -> DatabaseQueue {
-        var configuration = configuration()
-        configuration.readonly = true
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try refuseNewer(queue, FilePath(path))
-        guard try !queue.read({ try Migrations.all.appliedIdentifiers($0) }).isEmpty else {
+    private static func openForReading(_ path: String, isImmutable: Bool = false) throws -> Pool {
+        let reader = try Pool(reading: path, isImmutable: isImmutable)
+        let applied = try reader.read { try Migrations.applied(in: $0) }
+        try refuseNewer(applied, FilePath(path))
+        guard !applied.isEmpty else {
             throw JournalError(.missing, "The journal '\(path)' is empty; 'dropmill run' starts it.")
         }
-        guard try queue.read({ try Migrations.all.hasCompletedMigrations($0) }) else {
+        guard Migrations.isComplete(applied) else {
             throw JournalError(
                 .missing,
                 "The journal '\(path)' was written by an older Dropmill; start 'dropmill run' once to upgrade it.")
         }
-        return queue
+        return reader
     }
 
-    static func configuration() -> Configuration {
-        var configuration = Configuration()
-        configuration.label = "dropmill.journal.sqlite"
-        configuration.busyMode = .timeout(5)
-        configuration.maximumReaderCount = 2
-        configuration.prepareDatabase { db in
-            // What a burst left of the log goes back to the file system.
-            try db.execute(sql: "PRAGMA journal_size_limit = \(16 << 20)")
-        }
-        return configuration
-    }
-
-    private static func setUp(_ db: Database, durable: Bool, _ path: FilePath) throws {
-        try setSync(db, durable: durable, path)
-        // `-wal` and `-shm` stay when the last one closes, so that those who may only read need not make them.
-        var persist: CInt = 1
-        guard sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &persist) == SQLITE_OK else {
-            throw JournalError(.environment, "The journal '\(path.text)' is on a file system without shared memory.")
-        }
-    }
-
-    static func setSync(_ db: Database, durable: Bool, _ path: FilePath) throws {
-        try db.execute(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
-        guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == (durable ? 2 : 1) else {
+    static func setSync(_ db: Connection, durable: Bool, _ path: FilePath) throws {
+        try db.execute("PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
+        // Not believed but read back.
+        guard try db.first("PRAGMA synchronous")?.first == .integer(durable ? 2 : 1) else {
             throw JournalError(
                 .environment, "The journal '\(path.text)' cannot be written durably: SQLite kept another setting.")
         }
     }
 
-    private static func refuseNewer(_ reader: any DatabaseReader, _ path: FilePath) throws {
-        let known = Migrations.all.migrations
-        let unknown = try reader.read { try Migrations.all.appliedIdentifiers($0) }.subtracting(known)
+    /// `SQLite 3.40.1`: of the library that this process runs with.
+    package static var libraryVersion: String { Connection.libraryVersion }
+
+    private static func refuseNewer(_ applied: Set<String>, _ path: FilePath) throws(JournalError) {
+        let unknown = Migrations.unknown(among: applied)
         guard unknown.isEmpty else {
+            let remedy =
+                lastCopy(beside: path).map { "put in its place what it was before, '\($0.text)'" }
+                ?? "move the file away"
             let theirs = unknown.sorted().map { "'\($0)'" }.joined(separator: ", ")
             throw JournalError(
                 .newer,
                 "The journal '\(path.text)' was written by a newer Dropmill: it has the schema \(theirs), and this one "
-                    + "knows it up to '\(known.last ?? "")'. Run that version again, or move the file away.")
+                    + "knows it up to '\(Migrations.last)'. Run that version again, or \(remedy).")
         }
     }
 
@@ -158,37 +143,20 @@ extension SQLiteJournal {
     /// Looks for damage. Neither a kill nor a power cut does any (the log is checksummed and synced), a failing disk or
     /// another program might, and at any time. What a large file hides shows when it is read, as the same error; its
     /// check would hold up the start for seconds.
-    static func check(_ reader: any DatabaseReader, _ path: FilePath) throws {
+    static func check(_ db: Connection, _ path: FilePath) throws {
         guard Folder.kind(of: mark(of: path)) == nil else {
             throw JournalError(.corrupt, "The journal '\(path.text)' was found damaged by the last run.")
         }
-        try reader.read { db in
-            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-            let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
-            guard pages * size <= mostChecked else { return }
-            let word = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
-            guard word == "ok" else { throw JournalError(.corrupt, "The journal '\(path.text)' is damaged: \(word).") }
-        }
+        let sizes = try ["page_count", "page_size"].map { try db.first("PRAGMA \($0)")?.first?.integer ?? 0 }
+        guard sizes[0].multipliedReportingOverflow(by: sizes[1]).partialValue <= mostChecked else { return }
+        let word = try db.first("PRAGMA quick_check(1)")?.first?.text ?? ""
+        guard word == "ok" else { throw JournalError(.corrupt, "The journal '\(path.text)' is damaged: \(word).") }
     }
 
     /// Whether nothing is in the log: everything is in the database itself.
     private static func isAtRest(_ path: String) -> Bool {
         var status = stat()
         return stat(path + "-wal", &status) != 0 || status.st_size == 0
-    }
-
-    /// As SQLite's URIs have it.
-    private static func escaped(_ path: String) -> String {
-        var text = ""
-        for character in path {
-            switch character {
-            case "%": text += "%25"
-            case "?": text += "%3f"
-            case "#": text += "%23"
-            default: text.append(character)
-            }
-        }
-        return text
     }
 
     /// SQLite takes paths as UTF-8.

@@ -1,14 +1,13 @@
 package import Files
-import FoundationEssentials
-import GRDB
 package import Journal
 package import PipelineKit
+import SQLite
 import SystemPackage
 
 extension SQLiteJournal {
     package func unfinished() throws(JournalError) -> [JobRecord] {
         try read { db in
-            let rows = try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)", [])
+            let rows = try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)")
             return (rows + (try SettlementRow.all(db).flatMap(\.jobs))).sorted { $0.id < $1.id }
         }
     }
@@ -17,14 +16,14 @@ extension SQLiteJournal {
 
     package func job(_ id: JobID) throws(JournalError) -> JobRecord? {
         try read { db in
-            try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first
+            try Self.records(db, "\(JobRow.select) WHERE id = ?", Parameters([id.text])).first
                 ?? SettlementRow.all(db).flatMap(\.jobs).first { $0.id == id }
         }
     }
 
     package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
         var conditions: [String] = []
-        var arguments = StatementArguments()
+        var arguments = Parameters()
         if !query.states.isEmpty {
             // As text of our own, not as arguments: the partial indexes are found by their words only.
             let states = query.states.map { "'\($0.rawValue)'" }
@@ -34,54 +33,58 @@ extension SQLiteJournal {
         }
         if let pipeline = query.pipeline {
             conditions.append("pipeline = ?")
-            arguments += [pipeline]
+            arguments.text(pipeline)
         }
         if let prefix = query.idPrefix {
             // A range, which the primary key finds; an id has no character as high as '~'.
             conditions.append("id >= ? AND id < ?")
-            arguments += [prefix, prefix + "~"]
+            arguments.text(prefix)
+            arguments.text(prefix + "~")
         }
         if let name = query.name {
             conditions.append("name = ?")
-            arguments += [Data(name.bytes)]
+            arguments.blob(name.bytes)
         }
         if let slot = query.slot {
             conditions.append("slot = ?")
-            arguments += [slot.text]
+            arguments.text(slot.text)
         }
         if let since = query.since {
             conditions.append("claimed_at >= ?")
-            arguments += [since.nanoseconds]
+            arguments.integer(since.nanoseconds)
         }
         if let until = query.until {
             conditions.append("claimed_at < ?")
-            arguments += [until.nanoseconds]
+            arguments.integer(until.nanoseconds)
         }
         if let finished = query.finishedSince {
             // The words of the index.
             conditions.append("finished_at >= ? AND finished_at IS NOT NULL")
-            arguments += [finished.nanoseconds]
+            arguments.integer(finished.nanoseconds)
         }
         if let code = query.code {
             conditions.append("instr(failure, ?) > 0")
-            arguments += [JobRow.text(ofCode: code)]
+            arguments.text(JobRow.text(ofCode: code))
         }
         if let code = query.otherThan {
             conditions.append("coalesce(instr(failure, ?), 0) = 0")
-            arguments += [JobRow.text(ofCode: code)]
+            arguments.text(JobRow.text(ofCode: code))
         }
         if let retryOf = query.retryOf {
             conditions.append("retry_of = ?")
-            arguments += [retryOf.text]
+            arguments.text(retryOf.text)
         }
         if let replayOf = query.replayOf {
             conditions.append("replay_of = ?")
-            arguments += [replayOf.text]
+            arguments.text(replayOf.text)
         }
         if !query.left.isEmpty {
             let places = query.left.map { _ in "original = ? OR instr(outputs, ?) > 0" }.joined(separator: " OR ")
             conditions.append("\(JobRow.isOver) AND (\(places))")
-            for path in query.left { arguments += [Data(path.bytes), Self.text(ofOutput: path)] }
+            for path in query.left {
+                arguments.blob(path)
+                arguments.text(Self.text(ofOutput: path))
+            }
         }
         var sql = JobRow.select
         if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
@@ -150,7 +153,7 @@ extension SQLiteJournal {
     package func holds() throws(JournalError) -> [HoldRecord] { try read { db in try HoldRow.all(db) } }
 
     /// Runs `body` on one state of the journal.
-    func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+    func read<Value>(_ body: (Connection) throws -> Value) throws(JournalError) -> Value {
         do {
             return try reader.read(body)
         } catch {
@@ -159,38 +162,43 @@ extension SQLiteJournal {
     }
 
     static func records(
-        _ db: Database, _ sql: String, _ arguments: StatementArguments
+        _ db: Connection, _ sql: String, _ arguments: Parameters = Parameters()
     ) throws -> [JobRecord] {
-        let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var records: [JobRecord] = []
-        while let row = try cursor.next() { records.append(try JobRow.record(ColumnReader(row))) }
+        try db.query(sql, arguments) { row in
+            records.append(try JobRow.record(ColumnReader(row)))
+            return true
+        }
         return records
     }
 
     /// The same, but for those that only the query itself can tell from others.
     private static func records(
-        _ db: Database, _ sql: String, _ arguments: StatementArguments, of query: JobQuery
+        _ db: Connection, _ sql: String, _ arguments: Parameters, of query: JobQuery
     ) throws -> [JobRecord] {
         guard query.pattern != nil else { return try records(db, sql, arguments) }
-        let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var records: [JobRecord] = []
-        while let row = try cursor.next(), records.count < query.limit ?? .max {
-            guard JobRow.mayMatch(row, query) else { continue }
-            let record = try JobRow.record(ColumnReader(row))
-            if query.matches(record) { records.append(record) }
+        let limit = query.limit ?? .max
+        guard limit > 0 else { return [] }
+        try db.query(sql, arguments) { row in
+            if JobRow.mayMatch(row, query) {
+                let record = try JobRow.record(ColumnReader(row))
+                if query.matches(record) { records.append(record) }
+            }
+            return records.count < limit
         }
         return records
     }
 
     static func rows<Value>(
-        _ db: Database, _ sql: String, _ arguments: StatementArguments = [],
+        _ db: Connection, _ sql: String, _ arguments: Parameters = Parameters(),
         read: (inout ColumnReader) throws(JournalError) -> Value
     ) throws -> [Value] {
-        let cursor = try Row.fetchCursor(db, sql: sql, arguments: arguments)
         var values: [Value] = []
-        while let row = try cursor.next() {
+        try db.query(sql, arguments) { row in
             var columns = ColumnReader(row)
             values.append(try read(&columns))
+            return true
         }
         return values
     }

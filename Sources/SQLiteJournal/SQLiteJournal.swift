@@ -1,8 +1,9 @@
 import Dispatch
 package import Files
-import GRDB
+import Glibc
 package import Journal
 package import PipelineKit
+import SQLite
 import Synchronization
 package import SystemPackage
 
@@ -10,8 +11,8 @@ package import SystemPackage
 /// reading, in this process or another, neither waits for it nor holds it up.
 package final class SQLiteJournal: Journal {
     private struct Connections {
-        let reader: any DatabaseReader
-        let writer: DatabasePool?
+        let reader: Pool
+        let writer: Pool?
         let identities: [FileIdentity?]
     }
 
@@ -25,7 +26,7 @@ package final class SQLiteJournal: Journal {
     /// One writer at a time, and none while the open file is being replaced.
     private let turn = DispatchSemaphore(value: 1)
 
-    init(path: FilePath, reader: any DatabaseReader, writer: DatabasePool?, isDurable: Bool = false) {
+    init(path: FilePath, reader: Pool, writer: Pool?, isDurable: Bool = false) {
         self.path = path
         durable = Mutex(isDurable)
         let identities = writer == nil ? [] : Self.identities(of: path)
@@ -33,9 +34,9 @@ package final class SQLiteJournal: Journal {
     }
 
     /// Reads, and writes where `writer` is set.
-    var reader: any DatabaseReader { connections.withLock { $0.reader } }
+    var reader: Pool { connections.withLock { $0.reader } }
     /// The same for writing; nil where the journal was opened for reading.
-    var writer: DatabasePool? { connections.withLock { $0.writer } }
+    var writer: Pool? { connections.withLock { $0.writer } }
     /// Which files are open for writing.
     var identities: [FileIdentity?] { connections.withLock { $0.identities } }
 
@@ -47,7 +48,7 @@ package final class SQLiteJournal: Journal {
         guard !isDurable else { return }
         try exclusively { () throws(JournalError) in
             try writing { writer in
-                try writer.writeWithoutTransaction { db in try Self.setSync(db, durable: true, path) }
+                try writer.withWriter { db in try Self.setSync(db, durable: true, path) }
             }
             durable.withLock { $0 = true }
         }
@@ -62,11 +63,7 @@ package final class SQLiteJournal: Journal {
             defer { connections = taken }
             return connections
         }
-        do {
-            try old.reader.close()
-        } catch {
-            // Whoever reads just now has the last of it.
-        }
+        old.reader.close()
     }
 
     /// Runs `body` without any other writer.
@@ -80,7 +77,7 @@ package final class SQLiteJournal: Journal {
     func learn() throws(JournalError) {
         let found = try read { db in
             var found = KnownRows()
-            found.wrote(try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)", []))
+            found.wrote(try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)"))
             for settlement in try SettlementRow.all(db) {
                 found.wrote(settlement: settlement.number, of: settlement.jobs.map(\.id))
             }
@@ -116,27 +113,25 @@ package final class SQLiteJournal: Journal {
 
     /// A row that is new is inserted: for an UPSERT SQLite prepares to undo it by itself, and a row that is written
     /// short and grows takes up twice the room.
-    private static func write(_ jobs: [JobRecord], _ known: KnownRows, to db: Database) throws {
-        let (insert, update) = (
-            try db.cachedStatement(sql: JobRow.insert), try db.cachedStatement(sql: JobRow.update)
-        )
+    private static func write(_ jobs: [JobRecord], _ known: KnownRows, to db: Connection) throws {
+        let (insert, update) = (try db.statement(JobRow.insert), try db.statement(JobRow.update))
         let hasRetries = try RetryRow.isAny(db)
         var totals = try TotalRows(db)
-        var values = RowValues()
+        var values = Parameters()
         // By place, here and elsewhere: a loop over records copies each.
         for place in jobs.indices {
             values.removeAll()
             JobRow.add(jobs[place], to: &values)
             let isKnown = known.hasRow(jobs[place].id)
             if !isKnown { values.integer(jobs[place].modified.map { Timestamp($0).nanoseconds }) }
-            try values.execute(isKnown ? update : insert, in: db)
-            if db.changesCount > 0 {
+            try (isKnown ? update : insert).run(values)
+            if db.changes > 0 {
                 totals.count(jobs[place])
             } else {
                 let job = jobs[place]
                 // It is over, or another pipeline's, or another process has written it.
                 try totals.count(job.id.text, -1)
-                try values.execute(try db.cachedStatement(sql: JobRow.upsert), in: db)
+                try db.statement(JobRow.upsert).run(values)
                 try totals.count(job.id.text, 1)
             }
             if hasRetries { try RetryRow.removeIfTaken(by: jobs[place], in: db) }
@@ -156,9 +151,9 @@ package final class SQLiteJournal: Journal {
             if let last {
                 // Of claims that were made but for their rows: they may be other jobs now, which are not to find
                 // themselves.
-                try db.execute(
-                    sql: "DELETE FROM contents WHERE at >= ? AND job NOT IN (SELECT id FROM jobs)",
-                    arguments: [last.startedAt.nanoseconds])
+                try db.run(
+                    "DELETE FROM contents WHERE at >= ? AND job NOT IN (SELECT id FROM jobs)",
+                    last.startedAt.nanoseconds)
             }
             try RunRow.add(run, to: db)
             return last
@@ -207,19 +202,17 @@ package final class SQLiteJournal: Journal {
         while true {
             let count = try write { db in
                 var totals = try TotalRows(db)
-                let old = try String.fetchAll(
-                    db,
-                    // Ids never go back; a clock that was wrong when the job ended does.
-                    sql: """
-                        SELECT id FROM jobs WHERE finished_at < ? AND id < ? AND \(JobRow.isOver) \
-                        LIMIT \(Self.pruneBatch)
-                        """,
-                    arguments: [time.nanoseconds, JobID.first(at: time).text]
-                )
-                let delete = try db.cachedStatement(sql: "DELETE FROM jobs WHERE id = ?")
+                // Ids never go back; a clock that was wrong when the job ended does.
+                let old = try db.all(
+                    """
+                    SELECT id FROM jobs WHERE finished_at < ? AND id < ? AND \(JobRow.isOver) \
+                    LIMIT \(Self.pruneBatch)
+                    """, time.nanoseconds, JobID.first(at: time).text
+                ).compactMap(\.first?.text)
+                let delete = try db.statement("DELETE FROM jobs WHERE id = ?")
                 for id in old {
                     try totals.count(id, -1)
-                    try delete.execute(arguments: [id])
+                    try delete.run(id)
                 }
                 try totals.write(to: db)
                 return old.count
@@ -229,9 +222,9 @@ package final class SQLiteJournal: Journal {
         }
         // A file that was sent back and never became a job again is no longer asked for.
         try write { db in
-            try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
+            try db.run("DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
             for table in ["contents", "audit", "retries"] {
-                try db.execute(sql: "DELETE FROM \(table) WHERE at < ?", arguments: [time.nanoseconds])
+                try db.run("DELETE FROM \(table) WHERE at < ?", time.nanoseconds)
             }
         }
         return removed
@@ -243,8 +236,8 @@ package final class SQLiteJournal: Journal {
         }
         try write { db in
             // Nobody else uses this number, and it has to be another one: what stays as it is SQLite does not write.
-            let number = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-            try db.execute(sql: "PRAGMA user_version = \(number &+ 1)")
+            let number = try db.first("PRAGMA user_version")?.first?.integer ?? 0
+            try db.execute("PRAGMA user_version = \(Int32(truncatingIfNeeded: number) &+ 1)")
         }
     }
 
@@ -252,42 +245,34 @@ package final class SQLiteJournal: Journal {
     package func releaseMemory() { writer?.releaseMemory() }
 
     package func close() {
-        do {
-            // GRDB closes its readers last, and those cannot move the log into the database; so that is done before.
-            try writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-            try reader.close()
-        } catch {
-            // All that was acknowledged is on the disk, if in the log; what is left goes with the process.
-        }
+        // Others may have it open, so that the last one's closing is not this one's. What was acknowledged is on the
+        // disk anyway, if in the log.
+        try? writer?.withWriter { try $0.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+        reader.close()
     }
 
-    func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+    func write<Value>(_ body: (Connection) throws -> Value) throws(JournalError) -> Value {
         try exclusively { () throws(JournalError) in try withoutWaiting(body) }
     }
 
     /// The same for the holder of `turn`.
-    func withoutWaiting<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+    func withoutWaiting<Value>(_ body: (Connection) throws -> Value) throws(JournalError) -> Value {
         try writing { writer in try writer.write(body) }
     }
 
     /// The same, on the disk when it returns, however durable all else is.
-    private func durably(_ body: (Database) throws -> Void) throws(JournalError) {
+    private func durably(_ body: (Connection) throws -> Void) throws(JournalError) {
         try writing { writer in
-            try writer.writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA synchronous = FULL")
-                let result = Result {
-                    try db.inTransaction {
-                        try body(db)
-                        return .commit
-                    }
-                }
-                if !isDurable { try db.execute(sql: "PRAGMA synchronous = NORMAL") }
+            try writer.withWriter { db in
+                try db.execute("PRAGMA synchronous = FULL")
+                let result = Result { try db.transaction(isWriting: true, body) }
+                if !isDurable { try db.execute("PRAGMA synchronous = NORMAL") }
                 try result.get()
             }
         }
     }
 
-    private func writing<Value>(_ body: (DatabasePool) throws -> Value) throws(JournalError) -> Value {
+    private func writing<Value>(_ body: (Pool) throws -> Value) throws(JournalError) -> Value {
         guard let writer else {
             throw JournalError(.environment, "The journal '\(path.text)' was opened for reading only.")
         }
@@ -307,28 +292,43 @@ extension JournalError {
             self = error
             return
         }
-        guard let error = error as? DatabaseError else {
+        guard let error = error as? SQLiteError else {
             self.init(.environment, "Cannot \(action) the journal '\(path.text)': \(error).")
             return
         }
-        let fact = "\(error.message ?? "no reason given") (SQLite error \(error.extendedResultCode.rawValue))"
-        let sentence = "Cannot \(action) the journal '\(path.text)': \(fact)."
-        switch error.resultCode {
-        case .SQLITE_FULL:
+        let sentence = "Cannot \(action) the journal '\(path.text)': \(error)."
+        // To SQLite a disk that has died may look like damage, or like another thing.
+        if let fault = Self.fault(ofDiskOf: path) {
+            self.init(.environment, "\(sentence) \(fault): check the disk and the kernel's log.")
+            return
+        }
+        switch error.code {
+        case .full:
             self.init(.environment, "\(sentence) Free space on its file system.")
-        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
-            // The file `-shm` finds no room.
+        case .io where error.extendedCode == SQLiteError.noRoomForIndex:
             self.init(.environment, "\(sentence) Free space on its file system.")
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
+        case .busy, .locked:
             self.init(.environment, "\(sentence) Another program has it locked; close that program.")
-        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
-            self.init(
-                .environment, "\(sentence) Check the rights to the file and its folder.")
-        case .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_PROTOCOL, .SQLITE_NOLFS,
-            .SQLITE_MISUSE:
+        case .cannotOpen, .permission, .authorization, .readOnly:
+            self.init(.environment, "\(sentence) Check the rights to the file and its folder.")
+        case .io, .noMemory, .interrupt, .abort, .protocol, .noLargeFiles, .misuse:
             self.init(.environment, "\(sentence) Check the disk and the kernel's log.")
         default:
-            self.init(.corrupt, "The journal '\(path.text)' is damaged: \(fact).")
+            self.init(.corrupt, "The journal '\(path.text)' is damaged: \(error).")
+        }
+    }
+
+    /// Reads a byte of the log, which is where the database is. That itself must not be opened: a process that closes
+    /// any descriptor of a file loses all of its locks on it (fcntl(2)), and SQLite has none on the log.
+    private static func fault(ofDiskOf path: FilePath) -> Errno? {
+        do throws(IOError) {
+            var first: UInt8 = 0
+            _ = try withUnsafeMutableBytes(of: &first) { bytes throws(IOError) in
+                try OpenFile.open(FilePath(path.string + "-wal"), O_RDONLY | O_NONBLOCK).read(into: bytes)
+            }
+            return nil
+        } catch {
+            return error.errno == .ioError || error.errno.isOfNetwork ? error.errno : nil
         }
     }
 }

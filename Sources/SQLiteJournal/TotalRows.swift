@@ -1,6 +1,6 @@
-import GRDB
 import Journal
 import PipelineKit
+import SQLite
 import SystemPackage
 
 /// The rows of the table `totals`: how many jobs of a pipeline are finished, by state. Those that were released are
@@ -14,22 +14,22 @@ struct TotalRows {
     private var changes: [Key: Int] = [:]
     private let search: Statement
 
-    init(_ db: Database) throws {
-        search = try db.cachedStatement(
-            sql: """
-                SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver) \
-                AND NOT (state = 'failed' AND coalesce(instr(failure, ?), 0) > 0)
-                """)
+    init(_ db: Connection) throws {
+        search = try db.statement(
+            """
+            SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver) \
+            AND NOT (state = 'failed' AND coalesce(instr(failure, ?), 0) > 0)
+            """)
     }
 
     /// Counts a job as its row has it: -1 before that is changed or removed, 1 after. Unfinished ones count nowhere.
     mutating func count(_ id: String, _ change: Int) throws {
-        guard let row = try Row.fetchOne(search, arguments: [id, JobRow.text(ofCode: Failure.releaseCode)]) else {
-            return
+        try search.query(Parameters([id, JobRow.text(ofCode: Failure.releaseCode)])) { row in
+            var columns = ColumnReader(row)
+            columns.subject = "job \(id)"
+            changes[Key(pipeline: try columns.text("pipeline"), state: try columns.text("state")), default: 0] += change
+            return false
         }
-        var columns = ColumnReader(row)
-        columns.subject = "job \(id)"
-        changes[Key(pipeline: try columns.text("pipeline"), state: try columns.text("state")), default: 0] += change
     }
 
     /// Counts a job that was in none so far, without a look at its row.
@@ -39,14 +39,14 @@ struct TotalRows {
     }
 
     /// Writes what has changed; within the transaction.
-    func write(to db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO totals (pipeline, state, count) VALUES (?, ?, ?) \
-                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + excluded.count
-                """)
+    func write(to db: Connection) throws {
+        let statement = try db.statement(
+            """
+            INSERT INTO totals (pipeline, state, count) VALUES (?, ?, ?) \
+            ON CONFLICT (pipeline, state) DO UPDATE SET count = count + excluded.count
+            """)
         for (key, change) in changes where change != 0 {
-            try statement.execute(arguments: [key.pipeline, key.state, change])
+            try statement.run(key.pipeline, key.state, change)
         }
     }
 }

@@ -26,6 +26,7 @@ struct BinaryTests {
         ("-Wl,-z,lazy", "binds its symbols late"),
         ("-Wl,-rpath,$ORIGIN", "own (build with --disable-local-rpath): $ORIGIN"),
         ("-Wl,--disable-new-dtags,-rpath,/opt", "own (build with --disable-local-rpath): /opt"),
+        ("-Wl,--defsym=icudt76_dat=0", "ICU's data inside"),
         ("-fno-stack-protector", "no object has a stack protector"),
         ("-U_FORTIFY_SOURCE", "no object has a fortified call"),
     ])

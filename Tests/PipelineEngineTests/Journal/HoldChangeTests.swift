@@ -1,5 +1,5 @@
 import Files
-import GRDB
+import SQLite
 import TestSupport
 import Testing
 
@@ -114,12 +114,12 @@ import Testing
         let journal = try SQLiteJournal.open(writing: scratch.path, durable: isDurable)
         let change = try change(.pause, [])
         try journal.change(change)
-        let setting = try journal.writer?.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
-        #expect(setting == (isDurable ? 2 : 1), "as it was")
+        let setting = try journal.writer?.withWriter { try $0.first("PRAGMA synchronous") }
+        #expect(setting == [.integer(isDurable ? 2 : 1)], "as it was")
         try journal.makeDurable()
         try journal.change(HoldChange(over: []))
-        let durable = try journal.writer?.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
-        #expect(durable == 2)
+        let durable = try journal.writer?.withWriter { try $0.first("PRAGMA synchronous") }
+        #expect(durable == [.integer(2)])
         journal.close()
         let again = try SQLiteJournal.open(reading: scratch.path)
         defer { again.close() }

@@ -1,7 +1,7 @@
 import Files
-import GRDB
 import Glibc
 import PipelineKit
+import SQLite
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -54,8 +54,8 @@ import Testing
         #expect(mending.keepsHistory)
         #expect((mending.aside == nil) == (suffixes.count == 3))
         #expect(try Set(seenByOthers()) == Set(before + [JournalSamples.fullJob(21).id]))
-        let sync = try journal.writer?.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
-        #expect(sync == 2, "as durable as it was made")
+        let sync = try journal.writer?.withWriter { try $0.first("PRAGMA synchronous") }
+        #expect(sync == [.integer(2)], "as durable as it was made")
         // From here on it is as any other.
         try journal.write([try JournalSamples.fullJob(22)], pipelines: [])
         #expect(try seenByOthers().count == 22)
@@ -107,8 +107,8 @@ import Testing
     @Test("Written over it is begun anew, with the run, and what lies there is kept")
     func overwritten() throws {
         // As after a checkpoint, and with nothing of it in memory.
-        try journal.writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-        try journal.writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
+        try journal.writer?.withWriter { try $0.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+        try journal.writer?.withWriter { try $0.execute("PRAGMA shrink_memory") }
         let file = try OpenFile.open(scratch.path("journal.sqlite"), O_WRONLY)
         try file.write([UInt8](repeating: 0xA5, count: 200_000))
         let mending = try #require(try journal.mend(run))

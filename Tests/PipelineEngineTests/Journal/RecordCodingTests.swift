@@ -34,6 +34,7 @@ import Testing
             paused: Failure(.environment, code: "disk", summary: "Full.", remedy: "Free space."),
             pausedSince: JournalSamples.time(1), updatedAt: JournalSamples.time(2))
         record.works = [WorkPlace(path: odd, inbox: .max, fileSystem: 1, mount: 2)]
+        record.works[0].leftBy = RunRecord(boot: "b", process: 3, startedAt: .now(), hasSlots: false)
         #expect(try sent({ $0.pipeline(record) }, \.pipeline) == record)
         let plain = PipelineRecord(
             name: "a", inbox: "/i", failed: "/f", stages: [], waiting: 0, updatedAt: JournalSamples.time(2))

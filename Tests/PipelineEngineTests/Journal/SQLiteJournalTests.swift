@@ -1,7 +1,7 @@
 import Dispatch
 import Files
-import GRDB
 import Glibc
+import SQLite
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -22,7 +22,9 @@ struct SQLiteJournalTests {
     }
 
     /// The database as a program of somebody else's sees it.
-    private func database() throws -> DatabaseQueue { try DatabaseQueue(path: scratch.path("journal.sqlite").string) }
+    private func database() throws -> Connection {
+        try Connection(scratch.path("journal.sqlite").string, for: .writing)
+    }
 
     private func kind(_ body: () throws -> Void) -> JournalError.Kind? {
         do {
@@ -31,33 +33,6 @@ struct SQLiteJournalTests {
         } catch {
             return (error as? JournalError)?.kind
         }
-    }
-
-    @Test("Jobs that an older Dropmill called waiting are queued, and those it called vanished are lost")
-    func wordsOfOlderOnes() throws {
-        let journal = try open()
-        let record = try JournalSamples.job(1)
-        let other = try JournalSamples.job(2, state: .lost)
-        try journal.write([record, other], pipelines: [])
-        journal.close()
-        try database().write { db in
-            try db.execute(
-                sql: """
-                    UPDATE jobs SET state = 'waiting' WHERE state = 'queued';
-                    UPDATE jobs SET state = 'vanished' WHERE state = 'lost';
-                    UPDATE totals SET state = 'vanished' WHERE state = 'lost';
-                    DROP INDEX jobs_unfinished;
-                    CREATE INDEX jobs_unfinished ON jobs (id)
-                        WHERE state NOT IN ('processed', 'failed', 'vanished');
-                    DELETE FROM grdb_migrations WHERE identifier IN ('6 queued', '7 lost', '8 unfinished');
-                    """)
-        }
-        let newer = try open()
-        defer { newer.close() }
-        #expect(try newer.job(record.id)?.state == .queued)
-        #expect(try newer.job(other.id)?.state == .lost)
-        #expect(try newer.unfinished().map(\.id) == [record.id])
-        #expect(try newer.counts().filter { $0.state == .lost }.map(\.count) == [1])
     }
 
     @Test("What is written is there after closing and opening again")
@@ -79,15 +54,12 @@ struct SQLiteJournalTests {
     func indexes(condition: String) throws {
         let journal = try open()
         defer { journal.close() }
-        let plan = try database().read { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE \(condition)
-                    ORDER BY claimed_at DESC, rowid DESC LIMIT 4
-                    """
-            ).map { $0["detail"] as String }
-        }
+        let plan = try database().all(
+            """
+            EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE \(condition)
+            ORDER BY claimed_at DESC, rowid DESC LIMIT 4
+            """
+        ).compactMap(\.last?.text)
         #expect(plan.contains { $0.hasPrefix("SEARCH jobs") })
         #expect(!plan.contains { $0.hasPrefix("SCAN") })
     }
@@ -97,14 +69,13 @@ struct SQLiteJournalTests {
         let journal = try open()
         defer { journal.close() }
         try journal.write([JournalSamples.fullJob(2), JournalSamples.job(3)], pipelines: [])
-        let rows = try database().read { db in
-            try Row.fetchAll(db, sql: "SELECT number, event, stage, time, took, note FROM history ORDER BY job, number")
-        }
+        let rows = try database().all(
+            "SELECT number, event, stage, time, took, note FROM history ORDER BY job, number")
         #expect(rows.count == 3)
         #expect(
             rows[1] == [
-                "number": 2, "event": "done", "stage": "unpack", "time": "1970-01-01T00:00:02.123Z",
-                "took": 1_234_567_890, "note": "12 files ü",
+                .integer(2), .text("done"), .text("unpack"), .text("1970-01-01T00:00:02.123Z"),
+                .integer(1_234_567_890), .text("12 files ü"),
             ])
     }
 
@@ -115,7 +86,7 @@ struct SQLiteJournalTests {
         for number in 1...103 {
             _ = try journal.beginRun(RunRecord(boot: "b", process: number, startedAt: JournalSamples.time(number)))
         }
-        let processes = try database().read { try Int.fetchAll($0, sql: "SELECT process FROM runs ORDER BY number") }
+        let processes = try database().all("SELECT process FROM runs ORDER BY number").compactMap(\.first?.integer)
         #expect(processes == Array(4...103))
     }
 
@@ -203,21 +174,6 @@ struct SQLiteJournalTests {
         journal.close()
     }
 
-    @Test("A newer schema is refused, for writing and for reading, and named")
-    func newer() throws {
-        try open().close()
-        try database().write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('2 telepathy')") }
-        for open in [
-            { try SQLiteJournal.open(writing: scratch.path, durable: true) },
-            { try SQLiteJournal.open(reading: scratch.path) },
-        ] {
-            let error = #expect(throws: JournalError.self) { _ = try open() }
-            #expect(error?.kind == .newer)
-            #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'9 notes'") == true)
-        }
-    }
-
     @Test("What is no database, or a damaged one, is told, and set aside with nothing overwritten")
     func corrupt() throws {
         try scratch.write(String(repeating: "no database ", count: 1000), to: "journal.sqlite")
@@ -285,7 +241,7 @@ struct SQLiteJournalTests {
         let journal = try open()
         defer { journal.close() }
         try journal.write([JournalSamples.job(1)], pipelines: [])
-        try database().write { try $0.execute(sql: "UPDATE jobs SET \(damage)") }
+        try database().execute("UPDATE jobs SET \(damage)")
         #expect(kind { _ = try journal.jobs(JobQuery()) } == .corrupt)
     }
 
@@ -363,10 +319,8 @@ struct SQLiteJournalTests {
             ("retry_of = 'a'", "jobs_retry_of"), ("replay_of = 'a'", "jobs_replay_of"),
             ("finished_at < 5 AND state IN ('processed', 'failed', 'lost') LIMIT 5", "jobs_finished_at"),
         ] {
-            let plan = try database().read { db in
-                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE \(query)")
-                    .map { "\($0["detail"] ?? "")" }
-            }
+            let plan = try database().all("EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE \(query)")
+                .compactMap(\.last?.text)
             #expect(plan.count == 1 && plan.allSatisfy { $0.contains(index) }, "\(query): \(plan)")
         }
     }

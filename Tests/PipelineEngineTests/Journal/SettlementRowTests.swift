@@ -1,4 +1,4 @@
-import GRDB
+import SQLite
 import SystemPackage
 import TestSupport
 import Testing
@@ -17,7 +17,7 @@ struct SettlementRowTests {
 
     private func counts(_ journal: SQLiteJournal) throws -> [Int] {
         try journal.read { db in
-            try ["jobs", "settlements"].map { try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0)") ?? -1 }
+            try ["jobs", "settlements"].map { Int(try db.first("SELECT count(*) FROM \($0)")?.first?.integer ?? -1) }
         }
     }
 
@@ -108,22 +108,18 @@ struct SettlementRowTests {
         defer { journal.close() }
         let record = try job(1)
         try journal.write([], intending: [record], pipelines: [])
-        try DatabaseQueue(path: scratch.path("journal.sqlite").string).write { db in
-            try db.execute(
-                sql: "CREATE TRIGGER full BEFORE INSERT ON jobs BEGIN SELECT RAISE(FAIL, 'no room'); END")
-        }
+        let other = try Connection(scratch.path("journal.sqlite").string, for: .writing)
+        try other.execute("CREATE TRIGGER full BEFORE INSERT ON jobs BEGIN SELECT RAISE(FAIL, 'no room'); END")
         #expect(throws: JournalError.self) { try journal.write([over(record)], pipelines: []) }
         #expect(try counts(journal) == [0, 1])
-        try DatabaseQueue(path: scratch.path("journal.sqlite").string).write { db in
-            try db.execute(sql: "DROP TRIGGER full")
-        }
+        try other.execute("DROP TRIGGER full")
         try journal.write([over(record)], pipelines: [])
         #expect(try counts(journal) == [1, 0])
     }
 
     @Test("Damaged ones are told, wherever they are broken")
     func damaged() throws {
-        var row = RowValues()
+        var row = Parameters()
         JobRow.add(try job(1), to: &row)
         var blob = RowBlob(columns: JobRow.columns.count)
         blob.add(row)
@@ -141,9 +137,8 @@ struct SettlementRowTests {
         let journal = try open()
         defer { journal.close() }
         try journal.write([], intending: [try job(1)], pipelines: [])
-        try DatabaseQueue(path: scratch.path("journal.sqlite").string).write { db in
-            try db.execute(sql: "UPDATE settlements SET jobs = x'1B07'")
-        }
+        try Connection(scratch.path("journal.sqlite").string, for: .writing)
+            .execute("UPDATE settlements SET jobs = x'1B07'")
         #expect(throws: JournalError.self) { try journal.unfinished() }
     }
 }
