@@ -3,7 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#define DM_ARCHIVE_CALLS(CALL) CALL(archive_read_new) CALL(archive_read_free) CALL(archive_read_open) \
+#define DM_ARCHIVE_CALLS(CALL) CALL(archive_version_string) CALL(archive_read_new) CALL(archive_read_free) CALL(archive_read_open) \
     CALL(archive_read_open1) CALL(archive_read_next_header) CALL(archive_read_data_block) \
     CALL(archive_read_data_skip) CALL(archive_read_add_passphrase) CALL(archive_read_append_filter) \
     CALL(archive_read_set_format) CALL(archive_read_set_format_option) CALL(archive_read_set_read_callback) \

@@ -7,7 +7,7 @@
 #define DM_CURL_CALLS(CALL) CALL(curl_easy_cleanup) CALL(curl_easy_getinfo) CALL(curl_easy_init) \
     CALL(curl_easy_option_by_id) CALL(curl_easy_perform) CALL(curl_easy_setopt) CALL(curl_easy_strerror) \
     CALL(curl_free) CALL(curl_global_init) CALL(curl_slist_append) CALL(curl_slist_free_all) CALL(curl_url) \
-    CALL(curl_url_cleanup) CALL(curl_url_get) CALL(curl_url_set)
+    CALL(curl_url_cleanup) CALL(curl_url_get) CALL(curl_url_set) CALL(curl_version)
 
 #define DM_PLACE(call) __typeof__(call) *call;
 #define DM_NAME(call) #call,

@@ -3,7 +3,7 @@
 #include <magic.h>
 
 #define DM_MAGIC_CALLS(CALL) CALL(magic_close) CALL(magic_descriptor) CALL(magic_errno) CALL(magic_error) \
-    CALL(magic_load) CALL(magic_open) CALL(magic_setparam)
+    CALL(magic_load) CALL(magic_open) CALL(magic_setparam) CALL(magic_version)
 
 #define DM_PLACE(call) __typeof__(call) *call;
 #define DM_NAME(call) #call,

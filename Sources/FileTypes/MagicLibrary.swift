@@ -3,13 +3,20 @@ import CMagic
 
 /// libmagic, which is loaded when it is first asked for.
 // @unchecked: immutable once made, what it points to as well; no lock is needed.
-struct MagicLibrary: @unchecked Sendable {
+package struct MagicLibrary: @unchecked Sendable {
     static let shared = MagicLibrary()
 
     /// What can be called; nothing where there is a problem.
     let calls: UnsafePointer<dm_magic_calls>
     /// Why it cannot be loaded, with the remedy.
     let problem: String?
+
+    /// `libmagic 5.44`, of the library itself; nil where it cannot be loaded.
+    package static var version: String? {
+        guard shared.problem == nil else { return nil }
+        let number = libmagic.magic_version()
+        return "libmagic \(number / 100).\(number % 100)"
+    }
 
     private init() {
         let calls = UnsafeMutablePointer<dm_magic_calls>.allocate(capacity: 1)

@@ -4,13 +4,18 @@ import CLinux
 /// libarchive, which is loaded when it is first asked for: it brings a dozen others along, and few pipelines need them
 /// in the daemon itself.
 // @unchecked: immutable once made, what it points to as well; no lock is needed.
-struct ArchiveLibrary: @unchecked Sendable {
+package struct ArchiveLibrary: @unchecked Sendable {
     static let shared = ArchiveLibrary()
 
     /// What can be called; nothing where there is a problem.
     let calls: UnsafePointer<dm_archive_calls>
     /// Why it cannot be loaded, with the remedy.
     let problem: String?
+
+    /// `libarchive 3.6.2`, of the library itself; nil where it cannot be loaded.
+    package static var version: String? {
+        shared.problem == nil ? libarchive.archive_version_string().map { String(cString: $0) } : nil
+    }
 
     private init() {
         let calls = UnsafeMutablePointer<dm_archive_calls>.allocate(capacity: 1)

@@ -1,10 +1,26 @@
+import BuiltinStages
 import CVersion
+import PipelineConfig
+import SQLiteJournal
 
 enum BuildVersion {
+    /// `dropmill 0.1.0`
+    static let release: String = {
+        let version = String(cString: dm_version()).split(separator: "\n").first ?? ""
+        return "dropmill \(version)"
+    }()
+
     /// `dropmill 0.1.0 (3d6cc2d)`; without the commit if the build did not get one.
     static let text: String = {
-        let version = String(cString: dm_version()).split(separator: "\n").first ?? ""
         let commit = String(cString: dm_commit())
-        return "dropmill \(version)" + (commit.isEmpty ? "" : " (\(commit))")
+        return release + (commit.isEmpty ? "" : " (\(commit))")
     }()
+
+    /// The same, with what it was built with and the libraries that it runs with.
+    static var details: String {
+        let libraries = [
+            "Swift \(_SwiftStdlibVersion.current)", SQLiteJournal.libraryVersion, "libyaml \(YAMLLibrary.version)",
+        ]
+        return ([text] + libraries + StageLibraries.versions).joined(separator: "\n")
+    }
 }
