@@ -18,16 +18,19 @@ enum StageListing {
             lines += descriptor.example.split(separator: "\n").map { "    \($0)" }
             lines.append("")
         }
-        lines.append(
-            """
-            Every stage also takes:
-              workers  how many jobs it works on at once: a number, or auto (one per core); default 1
-              when     a glob, or { name, not, path, archive, type, larger, smaller }: other drops skip it; default all
-              timeout  how long a run may take before it is cancelled, such as 10m; default no limit
-              retry    { attempts, backoff, max_backoff } for transient failures; default as in the pipeline
-            """)
+        lines.append("Every stage also takes:")
+        let width = common.map { $0.name.count }.max() ?? 0
+        lines += common.map { "  \($0.name.padded(to: width))  \($0.meaning)" }
         return lines.joined(separator: "\n")
     }
+
+    /// What every stage takes.
+    static let common: [(name: String, meaning: String)] = [
+        ("workers", "how many jobs it works on at once: a number, or auto (one per core); default 1"),
+        ("when", "a glob, or { name, not, path, archive, type, larger, smaller }: other drops skip it; default all"),
+        ("timeout", "how long a run may take before it is cancelled, such as 10m; default no limit"),
+        ("retry", "{ attempts, backoff, max_backoff } for transient failures; default as in the pipeline"),
+    ]
 
     static func brief(_ descriptors: [StageDescriptor]) -> String {
         let width = descriptors.map(\.kind.count).max() ?? 0
