@@ -15,9 +15,12 @@ struct DoctorCommand: StageVerb {
             at once. Run it as the daemon's user, because rights and limits differ by user. Exits with status 1 if \
             something does not work.
 
+            With --unit it also reads the systemd unit 'dropmill' with its drop-ins, and says which folder they do not \
+            open and which line takes something away.
+
             Example: as the user of the systemd unit:
 
-              sudo -u dropmill dropmill doctor /etc/dropmill/pipelines --state-dir /var/lib/dropmill
+              sudo -u dropmill dropmill doctor --unit /etc/dropmill/pipelines --state-dir /var/lib/dropmill
             """)
 
     @OptionGroup var pipelines: PipelineArguments
@@ -27,15 +30,22 @@ struct DoctorCommand: StageVerb {
     @Flag(help: "Print one JSON object: 'user', 'problems', 'surroundings' and 'pipelines'.")
     var json = false
 
+    @Flag(help: "Also say what the systemd unit 'dropmill' and its drop-ins take away.")
+    var unit = false
+
     func run(with stages: StageRegistry) throws {
         // Somebody may open for writing what a lease was just taken on; the signal of that would end the program.
         signal(SIGIO, SIG_IGN)
-        let pipelines = try pipelines.loadOrReport(stages)
+        let reading = try PipelineArguments.reading(
+            pipelines.given, stages, but: FilesInForce(asking: state.folder(for: pipelines.paths))?.silent ?? [],
+            isWarned: false)
+        let pipelines = try PipelineArguments.orReport(reading.pipelines)
         let settings = SettingsExamination(
             settings.place, for: self.pipelines.given, by: PipelineArguments.loader(stages))
-        let interruption = Interruption()
+        let interruption = Interruption(isPatient: true)
         let report = Self.examine(
-            pipelines, settings, state: state.folder(for: self.pipelines.paths), interruption)
+            pipelines, reading.silent, settings, state: state.folder(for: self.pipelines.paths),
+            unit ? UnitCheck(InstalledUnit.read()) : nil, interruption)
         // A pending signal ends the program here, when no test file is left in any folder.
         interruption.allow()
         if json { print(report.json) } else { for line in report.lines { print(line) } }
@@ -43,7 +53,8 @@ struct DoctorCommand: StageVerb {
     }
 
     private static func examine(
-        _ pipelines: [Pipeline], _ settings: SettingsExamination, state: StateFolder, _ interruption: Interruption
+        _ pipelines: [Pipeline], _ silent: [PipelineReading.Silence], _ settings: SettingsExamination,
+        state: StateFolder, _ unit: UnitCheck?, _ interruption: Interruption
     ) -> DoctorReport {
         let daemon = DaemonExamination(of: state, pipelines)
         let examination = Examination(running: daemon.running) { interruption.isAskedFor }
@@ -52,12 +63,16 @@ struct DoctorCommand: StageVerb {
         let surroundings = examination.surroundings(
             state: state.path, watches: watches, trusting: pipelines.flatMap(\.trust))
         var places = surroundings + [settings.place, daemon.place].filter { !$0.findings.isEmpty }
-        var examined = pipelines.map { examination.pipeline($0) }
+        var examined = pipelines.map { examination.pipeline($0) } + silent.map { ExaminedPipeline(silent: $0) }
         if let user = Self.otherUser(of: state) {
             places = places.map { $0.found(insteadOf: user) }
             examined = examined.map { pipeline in
                 ExaminedPipeline(name: pipeline.name, places: pipeline.places.map { $0.found(insteadOf: user) })
             }
+        }
+        if let unit {
+            places.append(unit.place)
+            examined = examined.map { unit.examine($0) }
         }
         return DoctorReport(
             user: CurrentUser.name, isRunning: daemon.isRunning, surroundings: places, pipelines: examined)
@@ -68,27 +83,5 @@ struct DoctorCommand: StageVerb {
         guard geteuid() != 0, let owner = FileStatus.of(state.path, followingLinks: true)?.st_uid, owner != geteuid()
         else { return nil }
         return AccountName.user(owner)
-    }
-}
-
-/// Keeps signals that would end the program waiting, so that it can tidy up before.
-private struct Interruption {
-    private var signals = sigset_t()
-
-    init() {
-        sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
-
-    var isAskedFor: Bool {
-        var pending = sigset_t()
-        sigpending(&pending)
-        return [SIGINT, SIGTERM, SIGHUP].contains { sigismember(&pending, $0) == 1 }
-    }
-
-    func allow() {
-        var signals = signals
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 }
