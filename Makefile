@@ -37,8 +37,12 @@ UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 # objects' or none's, and Swift's have none.) All symbols are bound before the program begins, and their table is read-only
 # from then on.
 HARDENED := -Xcc -fstack-protector-strong $(foreach word,relro now noexecstack,-Xlinker -z -Xlinker $(word))
+# A twentieth of the program would be a list of its relocations; packed it needs glibc 2.36, and Swift's own lld.
+PACKED := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
+# The same program wherever it is built, and one whose debug symbols can be told by its number.
+MAPPED := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. -Xlinker --build-id=sha1
 
-.PHONY: help build release built demo examples docs api test torture fuzz sanitize bench soak check notices format install clean deps test-deps
+.PHONY: help build release built demo examples docs api test torture fuzz sanitize bench soak check notices format install deb deb-test tarball image image-test clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +58,7 @@ build: deps ## a debug build
 
 release: deps ## the binary to install: optimised, Swift linked in
 	DROPMILL_COMMIT="$(COMMIT)" $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath --product dropmill \
-	    --scratch-path .build-release $(HARDENED)
+	    --scratch-path .build-release $(HARDENED) $(PACKED) $(MAPPED)
 	@packaging/check-elf.sh $(RELEASE) $(dir $(RELEASE))CLinux.build
 	@touch .build-release/made
 
@@ -120,11 +124,32 @@ install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if 
 	install -D -s -m 0755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/dropmill
 	@packaging/check-elf.sh $(DESTDIR)$(PREFIX)/bin/dropmill
 	install -D -m 0644 packaging/dropmill.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog/dropmill.catalog
+	@packaging/install-manual.sh $(DESTDIR)$(PREFIX)/bin/dropmill $(DESTDIR)$(PREFIX)/share
 	install -d $(DOCS)/docs $(DOCS)/examples
 	install -m 0644 README.md CHANGELOG.md SECURITY.md LICENSE THIRD-PARTY-NOTICES packaging/dropmill.spdx.json $(DOCS)
 	install -m 0644 docs/*.md docs/*.png $(DOCS)/docs
-	install -m 0644 pipelines/*.yaml packaging/dropmill.service $(DOCS)/examples
+	install -m 0644 pipelines/*.yaml packaging/systemd/*.service packaging/systemd/drop-ins/*.conf $(DOCS)/examples
+
+deb: release ## Debian packages of it, below .build-deb
+	@packaging/install-build-deps.sh --deb
+	@packaging/deb/build.sh $(RELEASE) .build-deb
+	lintian --profile debian --fail-on error,warning --info .build-deb/*.deb
+	@ls -l .build-deb/*.deb
+
+deb-test: deb ## install, work, kill, upgrade, remove the package below a real systemd (as root, else it is skipped)
+	@packaging/install-build-deps.sh --test
+	@packaging/deb/try.sh .build-deb
+
+tarball: release ## the program with its libraries, for distributions that are not Debian, below .build-deb
+	@packaging/install-build-deps.sh --deb
+	@packaging/tarball/build.sh $(RELEASE) .build-deb
+
+image: deb ## an OCI image, below .build-deb (as root)
+	@packaging/image/build.sh .build-deb
+
+image-test: image ## run the image with a root that cannot be written to (as root)
+	@packaging/image/try.sh .build-deb
 
 clean: ## remove builds and what the demo left
-	rm -rf .build .build-outside .build-kqueue .build-release .build-torture .build-fuzz .build-asan .build-tsan
+	rm -rf .build .build-outside .build-kqueue .build-release .build-torture .build-fuzz .build-asan .build-tsan .build-deb
 	rm -rf samples/inbox samples/processed samples/failed samples/output samples/.dropmill samples/.dropmill-state

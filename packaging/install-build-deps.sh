@@ -1,20 +1,22 @@
 #!/bin/sh
 # Installs what building Dropmill needs on Debian or Ubuntu, besides Swift itself. With --test also the programs that
-# the tests compare with, with --bench those of the benchmark; of the tests' Python's bagit is in no package of Debian's,
-# and comes from PyPI into .build/tools.
+# the tests compare with, with --deb what makes packages, with --bench what the benchmark takes; of the tests' Python's
+# bagit is in no package of Debian's, and comes from PyPI into .build/tools.
 # Says what it does; does nothing when all is there.
 set -eu
 
 build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 util-linux logrotate bindfs acl file binutils debootstrap systemd-container python3 python3-venv python3-jsonschema python3-yaml"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 util-linux logrotate bindfs acl file binutils mandoc groff-base debootstrap systemd-container python3 python3-venv python3-jsonschema python3-yaml"
+deb="dpkg-dev binutils lintian debootstrap umoci patchelf xz-utils"
 bench="python3 python3-matplotlib libarchive-tools openssl zstd strace"
 
 case "${1:-}" in
     "") wanted=$build ;;
     --test) wanted="$build $test" ;;
+    --deb) wanted="$build $deb" ;;
     --bench) wanted="$build $bench" ;;
     *)
-        echo "usage: $0 [--test | --bench]" >&2
+        echo "usage: $0 [--test | --deb | --bench]" >&2
         exit 64
         ;;
 esac
