@@ -21,6 +21,7 @@ extension Waiting {
         case .reading: "reading"
         case .undetermined: "undetermined"
         case .suspect: "suspect"
+        case .yielding: "yielding"
         case .room: "room"
         case .paused: "paused"
         case .held: "held"

@@ -30,6 +30,7 @@ extension Waiting {
         case .undetermined(let reason): "whether it is complete cannot be determined: \(reason)"
         case .suspect:
             "the daemon crashed while examining it; it is examined again when there is no other work"
+        case .yielding: "complete; a job during which the daemon stopped earlier runs alone first"
         case .room: "complete; waits for a free place among the active jobs"
         case .paused(let reason): "the pipeline is paused: \(reason)"
         case .held(let hold): "the pipeline is \(hold)"

@@ -47,6 +47,25 @@ import Testing
         #expect(await eventually { late.withLock { $0 } == [-2] })
     }
 
+    @Test("Who looks at much may take his time; one look may not") func resting() {
+        // Each look takes less than a third of what one may, all of them more than that.
+        let much = lookout.attempt(resting: 5) { mayLook in
+            (0..<4).count { number in
+                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 1.5)
+                return mayLook(FilePath("/\(number)"))
+            }
+        }
+        #expect(value(much) == 4)
+        let gate = DispatchSemaphore(value: 0)
+        let stuck = lookout.attempt(resting: 2) { mayLook in
+            _ = mayLook("/a") && mayLook("/b")
+            gate.wait()
+            return 0
+        }
+        #expect(silent(stuck) == "/b")
+        gate.signal()
+    }
+
     @Test("As long as it does not come back nobody else looks there") func avoided() async {
         let gate = DispatchSemaphore(value: 0)
         let avoided = Mutex<[Int]>([])

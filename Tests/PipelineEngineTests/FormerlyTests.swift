@@ -69,6 +69,28 @@ import Testing
         #expect(try works(of: "new") == [scratch.path(".dropmill/new")])
     }
 
+    @Test(
+        "A start does not wait for what the old name left where nothing answers",
+        .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
+    func silent() async throws {
+        let old = try EngineHarness(scratch: scratch, stages: [gate.entry]) { $0.work = scratch.path("mount/work") }
+        try await begin(old)
+        #expect(await old.stop(grace: .zero)?.unfinished == 2)
+        var mount: SilentMount? = try SilentMount(at: scratch.path("mount"))
+        let new = try EngineHarness(scratch: scratch, stages: [.passing]) { $0 = renamed($0) }
+        try new.start()
+        #expect(new.warnings.contains { $0.contains("are not taken over: '") && $0.hasSuffix("does not answer") })
+        try new.drop("c")
+        #expect(await eventually { new.reports.count == 1 })
+        mount?.giveUp()
+        mount = nil
+        _ = await new.stop()
+        let later = try EngineHarness(scratch: scratch, stages: [.passing]) { $0 = renamed($0) }
+        try later.start(once: true)
+        #expect(await eventually { later.summary != nil })
+        #expect(later.summary?.processed == 2)
+    }
+
     @Test("A reload takes over what is at work under the old name", arguments: [nil, "work"])
     func reload(work: String?) async throws {
         let old = try EngineHarness(scratch: scratch, stages: [gate.entry]) { pipeline in

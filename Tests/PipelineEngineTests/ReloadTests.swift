@@ -286,36 +286,19 @@ import Testing
         let harness = try EngineHarness(scratch: scratch, stages: [gate.entry])
         let ids = JobIDGenerator()
         let (suspect, later) = (ids.next(), ids.next())
-        try leave(suspect, "suspect", in: harness.pipeline, recoveries: 1)
-        try leave(later, "later", in: harness.pipeline, recoveries: 0)
+        try harness.leave(suspect, "suspect", recoveries: 1)
+        try harness.leave(later, "later", recoveries: 0)
         try harness.start()
         #expect(await eventually { harness.started.contains(suspect) })
         let changes = try harness.reload([try labelled(harness.pipeline, "one"), other(harness)])
         #expect(changes.map(\.text) == ["changed (stage 1)", "added"])
-        #expect(harness.reports.isEmpty && harness.claimed.map(\.id) == [suspect], "nothing else has begun")
+        #expect(harness.reports.isEmpty && harness.started == [suspect], "nothing else has begun")
         try harness.drop("new")
         gate.open()
         #expect(await eventually { harness.reports.count == 3 })
         #expect(harness.reports.first?.job.id == suspect)
         #expect(runs.all == ["one", "one", "one"])
         #expect(await harness.stop()?.processed == 3)
-    }
-
-    /// A job of a run that was killed, in its first stage.
-    private func leave(_ id: JobID, _ name: String, in pipeline: Pipeline, recoveries: Int) throws {
-        let work = try WorkFolder(for: pipeline)
-        let drop = Drop(name: try name.fileName, size: 1, droppedAt: id.time)
-        let job = Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: work.folder(id))
-        work.release()
-        try scratch.write([1], to: job.original)
-        let identity = try #require(FileIdentity.of(job.original))
-        var record = JobRecord(claimed: job, identity: identity, definition: pipeline.definition)
-        (record.state, record.recoveries) = (.running, recoveries)
-        try Folder.make(scratch.path("state"), mode: 0o700)
-        let journal = try SQLiteJournal.open(writing: scratch.path("state"), durable: false)
-        defer { journal.close() }
-        _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: id.time))
-        try journal.write([record], pipelines: [try #require(pipeline.record(works: [], after: nil))])
     }
 
     @Test("Changed again and again under load, every drop is settled once", arguments: [UInt64.random(in: 0 ... .max)])

@@ -1,5 +1,6 @@
 import CLinux
 import Files
+import FolderWatch
 import Glibc
 import PipelineKit
 import Synchronization
@@ -97,8 +98,8 @@ import Testing
         #expect(try send(mended) == scratch.path("disk/inbox/y/c"))
     }
 
-    /// What the sender does meanwhile, until it is told to stop.
-    private final class Swapping: Sendable {
+    /// What another one does meanwhile, until it is told to stop.
+    private final class Meanwhile: Sendable {
         let isOver = Atomic(false)
         let rounds = Atomic(0)
     }
@@ -109,20 +110,20 @@ import Testing
         let records = try (0..<rounds).map { try failed("f\($0)", in: ["sub"]) }
         try scratch.makeFolder("disk/inbox/sub")
         try scratch.link("disk/inbox/.lnk", to: scratch.path("disk/canary").string)
-        let swapping = Swapping()
+        let meanwhile = Meanwhile()
         let (one, other) = (scratch.path("disk/inbox/sub"), scratch.path("disk/inbox/.lnk"))
         let sender = Task.detached {
-            while !swapping.isOver.load(ordering: .relaxed) {
+            while !meanwhile.isOver.load(ordering: .relaxed) {
                 let swapped = one.withPlatformString { one in
                     other.withPlatformString { dm_rename_exchange(AT_FDCWD, one, AT_FDCWD, $0) }
                 }
-                if swapped == 0 { swapping.rounds.add(1, ordering: .relaxed) }
+                if swapped == 0 { meanwhile.rounds.add(1, ordering: .relaxed) }
             }
         }
-        #expect(await eventually { swapping.rounds.load(ordering: .relaxed) > 0 })
+        #expect(await eventually { meanwhile.rounds.load(ordering: .relaxed) > 0 })
         var tops = 0
         for record in records where try send(record).removingLastComponent() == scratch.path("disk/inbox") { tops += 1 }
-        swapping.isOver.store(true, ordering: .relaxed)
+        meanwhile.isOver.store(true, ordering: .relaxed)
         await sender.value
         #expect(try scratch.tree("disk/canary") == [])
         #expect(try scratch.tree("disk/failed") == ["sub/"])
@@ -130,7 +131,7 @@ import Testing
         #expect(names == Set((0..<rounds).map { "f\($0)" }), "nothing is lost")
         // Both ways were met, so the exchange did happen in between.
         #expect(tops > 0 && tops < rounds, "\(tops) of \(rounds) at the top")
-        #expect(swapping.rounds.load(ordering: .relaxed) >= rounds)
+        #expect(meanwhile.rounds.load(ordering: .relaxed) >= rounds)
     }
 
     @Test(
@@ -155,6 +156,25 @@ import Testing
         #expect(try scratch.text("disk/failed/x/a") == "a")
         #expect(try send(record).removingLastComponent() == scratch.path("disk/inbox/x"))
         #expect(try scratch.tree("disk/failed") == ["x/"])
+    }
+
+    @Test("A copy that is claimed as soon as it has its name was sent in")
+    func claimed() async throws {
+        let folder = HeldFolder(try OpenInbox.open(scratch.path("disk/inbox")))
+        let (inbox, taken) = (scratch.path("disk/inbox/a"), scratch.path("disk/taken"))
+        let meanwhile = Meanwhile()
+        let daemon = Task.detached {
+            while !meanwhile.isOver.load(ordering: .relaxed) {
+                _ = inbox.withPlatformString { from in taken.withPlatformString { rename(from, $0) } }
+            }
+        }
+        for _ in 0..<2000 {
+            let copy = try HiddenCopy(of: ids.next(), in: folder)
+            #expect(try SendBack.place(copy, of: "failed/a", as: "a".fileName, in: folder) == "a".fileName)
+            while FileStatus.of(inbox) != nil { sched_yield() }
+        }
+        meanwhile.isOver.store(true, ordering: .relaxed)
+        await daemon.value
     }
 
     @Test(

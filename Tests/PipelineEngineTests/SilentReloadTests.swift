@@ -81,6 +81,31 @@ struct SilentReloadTests {
         #expect(await harness.stop()?.processed == 3)
     }
 
+    @Test("A job that a removed pipeline has left there is not released, and what comes after that is not held up")
+    func leftThere() async throws {
+        let harness = try harness()
+        let beside = other(harness.pipeline, "beside", inbox: "beside")
+        try harness.start()
+        try harness.drop("a")
+        #expect(await eventually { harness.started.count == 1 })
+        try harness.drop("b")
+        let left = try await harness.job("b")
+        _ = try harness.reload([beside])
+        gate.open()
+        #expect(await eventually { harness.tails == 0 && harness.retired == 0 })
+        var mount: SilentMount? = try SilentMount(at: scratch.path("mount"))
+        let refused = try harness.release([left]).first?.text
+        #expect(refused?.contains("' does not answer; mount its file system again") == true)
+        #expect(
+            try harness.reload([other(harness.pipeline, "third", inbox: "third"), beside]).map(\.text) == [
+                "added", "unchanged",
+            ])
+        mount?.giveUp()
+        mount = nil
+        #expect(await eventually { (try? harness.release([left]).first) == .went(scratch.path("mount/inbox/b")) })
+        _ = await harness.stop()
+    }
+
     @Test("One that needs it is refused and says so, the rest works on, and the next is as if there had been none")
     func refused() async throws {
         let harness = try harness()

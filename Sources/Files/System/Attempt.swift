@@ -26,12 +26,18 @@ package final class Attempt<Value: Sendable>: Sendable {
         return isAwaited
     }
 
-    /// What came of it; nil, and it is given up, where that takes longer.
-    package func wait(until deadline: DispatchTime) -> Value? {
-        _ = isOver.wait(timeout: deadline)
+    /// What came of it; nil where that takes longer, and then it is given up, unless `isPatient`.
+    package func wait(until deadline: DispatchTime, isPatient: Bool = false) -> Value? {
+        // A semaphore's own limit is one of the wall clock (sem_timedwait(3)), which may be set meanwhile.
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "dropmill.attempt"))
+        timer.schedule(deadline: deadline)
+        timer.setEventHandler { @Sendable [isOver] in isOver.signal() }
+        timer.activate()
+        isOver.wait()
+        timer.cancel()
         return state.withLock { state in
             if case .over(let value) = state { return value }
-            state = .givenUp
+            if !isPatient { state = .givenUp }
             return nil
         }
     }

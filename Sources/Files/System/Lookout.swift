@@ -16,6 +16,8 @@ package final class Lookout: Sendable {
     package struct Permit: Sendable {
         /// For who waits as long as it takes.
         package static let always = Permit { @Sendable _ in true }
+        /// For who knows that nothing answers.
+        package static let never = Permit { @Sendable _ in false }
 
         fileprivate let ask: @Sendable (FilePath) -> Bool
 
@@ -25,6 +27,8 @@ package final class Lookout: Sendable {
     private struct Look {
         var place: FilePath?
         var isGivenUp = false
+        /// When it began to look there.
+        var began = DispatchTime.now()
         /// Where it did not look, since another one has not come back from there.
         var avoided: FilePath?
     }
@@ -45,6 +49,29 @@ package final class Lookout: Sendable {
         until deadline: DispatchTime, _ body: @escaping @Sendable (Permit) -> Value,
         unwanted: @escaping @Sendable (Value) -> Void = { @Sendable _ in }
     ) -> Outcome<Value> {
+        let (id, attempt) = begin(body, unwanted)
+        return attempt.wait(until: deadline) ?? .silent(giveUp(id))
+    }
+
+    /// The same where much is to be looked at, which may take its time: it is given up where nothing comes of one look
+    /// for so many seconds.
+    package func attempt<Value: Sendable>(
+        resting patience: Double, _ body: @escaping @Sendable (Permit) -> Value
+    ) -> Outcome<Value> {
+        let (id, attempt) = begin(body) { @Sendable _ in }
+        var last = DispatchTime.now()
+        while true {
+            if let outcome = attempt.wait(until: last + patience, isPatient: true) { return outcome }
+            let next = state.withLock { $0.looks[id]?.began }
+            // It has ended at this very moment, or looks no further.
+            guard let next, next > last else { return attempt.wait(until: .now()) ?? .silent(giveUp(id)) }
+            last = next
+        }
+    }
+
+    private func begin<Value: Sendable>(
+        _ body: @escaping @Sendable (Permit) -> Value, _ unwanted: @escaping @Sendable (Value) -> Void
+    ) -> (Int, Attempt<Outcome<Value>>) {
         let attempt = Attempt<Outcome<Value>>()
         let id = state.withLock { state in
             state.last &+= 1
@@ -57,7 +84,7 @@ package final class Lookout: Sendable {
             let isAwaited = attempt.end(with: avoided.map { .silent($0) } ?? .over(value))
             if avoided != nil || !isAwaited { unwanted(value) }
         }
-        return attempt.wait(until: deadline) ?? .silent(giveUp(id))
+        return (id, attempt)
     }
 
     private func mayLook(at path: FilePath, _ id: Int) -> Bool {
@@ -66,6 +93,7 @@ package final class Lookout: Sendable {
             if isSilent { state.looks[id]?.avoided = path }
             guard let look = state.looks[id], !look.isGivenUp, look.avoided == nil else { return false }
             state.looks[id]?.place = path
+            state.looks[id]?.began = .now()
             return true
         }
     }

@@ -37,6 +37,8 @@ package enum Waiting: Sendable, Hashable {
     case undetermined(String)
     /// The daemon died while examining it: it is examined again when there is no other work.
     case suspect
+    /// It is complete; a job that the daemon may have died of runs alone.
+    case yielding
     /// It is complete; the active window has no room.
     case room
     /// The pipeline is paused for this reason, a sentence.

@@ -1,7 +1,8 @@
 @preconcurrency import Dispatch
 import Files
 import Journal
-import PipelineKit
+package import PipelineKit
+import SystemPackage
 
 /// Why no pipeline has a job at work.
 extension Engine {
@@ -32,6 +33,25 @@ extension Engine {
         }
     }
 
+    /// Why jobs are not to be given up: nil for one that no pipeline has at work.
+    package nonisolated func presence(of ids: [JobID]) -> [String?] {
+        sync { engine in
+            ids.map { id in
+                let isHere = engine.all.contains { $0.machine.jobs[id] != nil }
+                return isHere ? "the daemon will finish it; stop the daemon first, or wait" : nil
+            }
+        }
+    }
+
+    /// A place among these that does not answer; nil where all do. Blocks, for so long at most.
+    nonisolated func silence(at places: [FilePath]) -> FilePath? {
+        let look = lookout.attempt(until: .now() + Self.patienceWithOld) { mayLook in
+            for place in places where mayLook(place) { _ = Folder.kind(of: place) }
+        }
+        guard case .silent(let place) = look else { return nil }
+        return place ?? places.first
+    }
+
     /// Nil where its pipeline is to have it.
     private func absenceNow(of id: JobID, _ pipeline: String) -> String? {
         if all.contains(where: { $0.machine.jobs[id] != nil }) {
@@ -39,12 +59,16 @@ extension Engine {
         }
         if isStopping { return "the daemon is stopping" }
         if isArriving(pipeline) { return "a reload is about to load its pipeline '\(pipeline)'; try again after it" }
+        if let place = awaited[pipeline] {
+            return
+                "its pipeline '\(pipeline)' has not begun: '\(place.text)' does not answer; it goes on once that does"
+        }
         guard runners.contains(where: { $0.pipeline.name == pipeline }) else {
             return
                 "its pipeline '\(pipeline)' is not loaded; 'dropmill release \(id)' sends its drop back to the inbox, "
                 + "'dropmill forget \(id)' gives it up"
         }
-        return hasBegun ? nil : "the daemon has only just started, and goes on with it soon; try again later"
+        return nil
     }
 
     /// Whether a reload is about to add a pipeline that has jobs of this name.

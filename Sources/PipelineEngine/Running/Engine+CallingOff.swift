@@ -39,6 +39,9 @@ extension PipelineRunner {
         guard let entry = machine.jobs[id] else { return nil }
         // Once is enough.
         guard entry.calledOff == nil else { return .stops(stage: stage(of: entry)) }
+        if case .settling(.failed(let failure)) = entry.state, failure.code == Failure.calledOff(by: "").code {
+            return obstacle(to: entry).map { .waits($0) } ?? .settles
+        }
         guard machine.mayCallOff(id) else { return machine.isRetired && !entry.holder.isBusy ? nil : .tooLate }
         guard let person else { return .settles }
         jobs[id]?.calledOff(by: person)

@@ -10,7 +10,7 @@ extension Engine {
         guard hasStarted, !isFinishing else { return }
         runQuarantined()
         closeRelieved()
-        let isOver = configuration.once && hasBegun && runners.allSatisfy(\.isDone)
+        let isOver = configuration.once && runners.allSatisfy(\.isDone)
         if isStopping ? all.allSatisfy(\.isQuiet) : isOver { finish() }
     }
 
@@ -22,9 +22,6 @@ extension Engine {
         ticker = nil
         closing = all
         (runners, tails, retired, known) = ([], [], [], [:])
-        // Nothing begins any more, and nobody waits for it.
-        hasBegun = true
-        tellBegun()
         let group = DispatchGroup()
         for runner in closing {
             group.enter()

@@ -32,14 +32,10 @@ extension Engine {
     /// From when on a pipeline is stalled from now on.
     package nonisolated func setStall(_ limit: Duration) { enqueue { $0.stall = limit } }
 
-    /// Calls the body once all pipelines have begun and looked at their inboxes, but not later than so long after they
-    /// began: an inbox may be where nothing answers.
+    /// Calls the body once all pipelines have looked at their inboxes, but not later than after so long: an inbox may
+    /// be where nothing answers.
     package nonisolated func whenWatching(within limit: Duration, _ body: @escaping @Sendable () -> Void) {
-        enqueue { engine in
-            engine.afterBeginning { @Sendable [self] in
-                reportWaiting(limit: 0, within: limit) { @Sendable _ in body() }
-            }
-        }
+        reportWaiting(limit: 0, within: limit) { @Sendable _ in body() }
     }
 
     /// Writes to the journal, to see that it can be written: what waits for that, then a little more. Blocks.

@@ -28,7 +28,10 @@ extension Engine {
         _ order: HoldOrder, _ names: [String], _ taken: DispatchGroup
     ) throws(EngineError) -> HoldChange {
         let (state, loaded, before) = sync { engine in
-            (engine.opened, engine.runners.map(\.pipeline.name), Array(engine.holds.values))
+            (
+                engine.opened, engine.runners.map(\.pipeline.name) + engine.awaited.keys.sorted(),
+                Array(engine.holds.values)
+            )
         }
         guard let state else { throw .refused("the daemon is starting or stopping") }
         let change: HoldChange

@@ -61,6 +61,11 @@ extension Engine {
             guard let record = try state.journal.job(id), record.rest == nil else {
                 return .refused(absence(of: id, state.journal))
             }
+            let known = try state.journal.pipelines().first { $0.name == record.pipeline }
+            // What waited there would hold up every later change.
+            if let known, let place = silence(at: known.works.map(\.path) + [known.inbox, known.failed]) {
+                return .refused("'\(place.text)' does not answer; mount its file system again, then release it")
+            }
             let isAlone = sync { engine in
                 guard !engine.isStopping, !engine.mayHave(record.pipeline) else { return false }
                 engine.closings.enter()
@@ -71,8 +76,7 @@ extension Engine {
                 return releaseLoaded([id], state, by: person)[0] ?? .refused(absence(of: id, state.journal))
             }
             defer { closings.leave() }
-            let inbox = try state.journal.pipelines().first { $0.name == record.pipeline }?.inbox
-            if let inbox, let refusal = sync({ $0.refusal(of: inbox) }) { return refusal }
+            if let known, let refusal = sync({ $0.refusal(of: known.inbox) }) { return refusal }
             guard let person else { return try LoneRelease.preview(record, state.journal) }
             return LoneRelease(state.journal, state.writer).release(id, by: person)
         } catch {
@@ -82,7 +86,7 @@ extension Engine {
 
     /// Whether jobs of that pipeline are at work, or a reload is about to have them so.
     private func mayHave(_ pipeline: String) -> Bool {
-        all.contains { $0.pipeline.name == pipeline } || isArriving(pipeline)
+        all.contains { $0.pipeline.name == pipeline } || isArriving(pipeline) || awaited[pipeline] != nil
     }
 }
 

@@ -48,6 +48,7 @@ extension Engine {
         }
         observer(.reloaded(made, settings: settings))
         warnOfLeft(arrivals, state)
+        warnOfHeirs(plan, among: new, state)
         return made
     }
 
@@ -91,6 +92,23 @@ extension Engine {
             } catch {
                 observer(.trouble(message: "\(error.message) \(error.remedy)"))
             }
+        }
+    }
+
+    /// What comes may be what was removed by an earlier reload, under another name.
+    private nonisolated func warnOfHeirs(_ plan: Plan, among new: [Pipeline], _ state: OpenedState) {
+        let (arriving, removed) = (Set(plan.arriving.map(\.name)), Set(plan.removed))
+        guard !arriving.isEmpty else { return }
+        do throws(JournalError) {
+            for left in try UnloadedJobs.all(in: state.journal, but: new) {
+                // What is removed by this one is reported once nothing of it runs any more.
+                guard let heir = left.heir, arriving.contains(heir.name), !removed.contains(left.pipeline) else {
+                    continue
+                }
+                report(left)
+            }
+        } catch {
+            observer(.trouble(message: "\(error.message) \(error.remedy)"))
         }
     }
 

@@ -148,17 +148,27 @@ nonisolated extension Engine {
             let folders = if let known { known } else { try open(pipeline) }
             var own = try prepare(
                 pipeline, folders, found, works, state,
-                after: isOfThisRun ? state.presentRun : state.lastRun)
+                after: isOfThisRun ? state.presentRun : works.lazy.compactMap(\.leftBy).first ?? state.lastRun)
             own.works += kept
             changed += own.findings.changed
             prepared.append(own)
         }
+        var places: [PipelineRecord] = []
         for (name, left) in records.sorted(by: { $0.key < $1.key }) {
+            // It may be loaded long after this run has ended in order.
+            if !wereLoaded.contains(name), var record = before[name], record.works.contains(where: { $0.leftBy == nil })
+            {
+                for index in record.works.indices where record.works[index].leftBy == nil {
+                    record.works[index].leftBy = state.lastRun
+                }
+                places.append(record)
+            }
+            if sync({ $0.awaited[name] }) != nil { continue }
             report(UnloadedJobs(name, left.count, of: before[name], among: pipelines))
         }
         do throws(JournalError) {
             // Before anything is claimed, so that a later start knows the place even if this one dies.
-            let places = prepared.compactMap { own in
+            places += prepared.compactMap { own in
                 own.spool.pipeline.record(works: own.works, after: before[own.spool.pipeline.name])
             }
             if !changed.isEmpty || !places.isEmpty { try state.journal.write(changed, pipelines: places) }
@@ -266,6 +276,14 @@ nonisolated extension Engine {
                 if moved != records { try journal.write(moved, pipelines: []) }
                 records = moved
             }
+            if let silent = silence(at: [place.path]) {
+                left.append(place)
+                if !records.isEmpty {
+                    reportMoved(
+                        place, to: work, of: pipeline, "its jobs are not taken over: '\(silent.text)' does not answer")
+                }
+                continue
+            }
             let known = Set(records.map(\.folder))
             switch MovedWork(to: work, of: pipeline.name).takeOver(
                 from: place.path, isStale: isStale, known: known)
@@ -287,12 +305,16 @@ nonisolated extension Engine {
                 guard !records.isEmpty else { continue }
                 told = "its jobs are not taken over: \(reason)"
             }
-            observer(
-                .warning(
-                    pipeline: pipeline.name,
-                    message: "the work folder has moved from '\(place.path.text)' to '\(work.path.text)'; \(told)"))
+            reportMoved(place, to: work, of: pipeline, told)
         }
         return (records, left)
+    }
+
+    private func reportMoved(_ place: WorkPlace, to work: WorkFolder, of pipeline: Pipeline, _ told: String) {
+        observer(
+            .warning(
+                pipeline: pipeline.name,
+                message: "the work folder has moved from '\(place.path.text)' to '\(work.path.text)'; \(told)"))
     }
 
     /// The most unreachable earlier places of a work folder that are remembered.

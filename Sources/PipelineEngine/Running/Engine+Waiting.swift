@@ -1,6 +1,7 @@
 @preconcurrency import Dispatch
 import Files
 import Synchronization
+package import SystemPackage
 
 extension Engine {
     /// Reports what waits in each inbox, on a queue of the engine: of each kind at most `limit`. Those that do not
@@ -16,8 +17,9 @@ extension Engine {
             let gathering = Gathering(of: asked.map(\.pipeline.name)) { @Sendable [self] gathered in
                 enqueue { engine in
                     var gathered = gathered
-                    (gathered.silent, gathered.stalled) = (silent, engine.stalls)
+                    (gathered.silent, gathered.stalled) = (silent.union(engine.awaited.keys), engine.stalls)
                     gathered.isStopping = engine.isStopping
+                    gathered.ending = engine.ending
                     report(gathered)
                 }
             }
@@ -29,9 +31,23 @@ extension Engine {
         }
     }
 
+    /// The names of pipelines that are not loaded any more and have jobs at work that others take over: these get a job
+    /// once nothing of it is under way.
+    private var ending: Set<String> {
+        let former = Set(runners.compactMap(\.pipeline.formerly)).subtracting(runners.map(\.pipeline.name))
+        guard !former.isEmpty else { return [] }
+        return former.filter { name in
+            all.contains { runner in runner.jobs.values.contains { $0.record.pipeline == name } }
+        }
+    }
+
     /// An inbox that has not answered for so long is silent, rather than busy, and not asked again: what is asked would
     /// gather there.
     private static var longSilence: Duration { .seconds(60) }
+
+    /// These are added once their folders answer, and which do not: by their names. Until then their jobs are left
+    /// alone, and people can hold them.
+    package nonisolated func wait(for awaited: [String: FilePath]) { sync { $0.awaited = awaited } }
 
     /// Reports how each pipeline stands, in order, on a queue of the engine.
     package nonisolated func reportStanding(_ report: @escaping @Sendable ([PipelineStanding]) -> Void) {

@@ -52,6 +52,8 @@ package actor Engine: QueueActor {
     let holding = DispatchQueue(label: "dropmill.holds")
     /// The names of all that have been loaded.
     var loaded: Set<String> = []
+    /// Those that are added once their folders answer, and which do not: by their names.
+    var awaited: [String: FilePath] = [:]
     /// Those that a reload is about to add: removed ones that they follow, and the locks of their inboxes, stay until
     /// it is done.
     var arriving: [Pipeline] = []
@@ -61,8 +63,6 @@ package actor Engine: QueueActor {
     let closings = DispatchGroup()
     /// Whether what stages made for jobs of removed pipelines may not be on the disk.
     var hasLosses = false
-    /// Called once all pipelines have begun, or the engine has ended.
-    private var whenBegun: [@Sendable () -> Void] = []
     /// What has something to write before the journal is closed.
     var whenClosing: [@Sendable (_ done: @escaping @Sendable () -> Void) -> Void] = []
     var ticker: (any DispatchSourceTimer)?
@@ -75,10 +75,10 @@ package actor Engine: QueueActor {
     var hasStarted = false
     var isFinishing = false
     private(set) var isStopping = false
-    /// Whether pipelines go on with what earlier runs left: quarantined jobs run alone before that.
-    var hasBegun = false
-    /// Jobs that may have killed the daemon, in the order in which they run alone.
-    private var quarantine: ArraySlice<(runner: RunnerID, id: JobID)> = []
+    /// Whether all else yields to jobs that may have killed the daemon.
+    var isYielding = false
+    /// Jobs that may have killed the daemon, in the order in which they run.
+    private(set) var quarantine: ArraySlice<(runner: RunnerID, id: JobID)> = []
     /// The one of them that runs.
     private var admitted: (runner: RunnerID, id: JobID)?
 
@@ -155,8 +155,10 @@ package actor Engine: QueueActor {
         for runner in runners { runner.enterSuspects() }
         hasStarted = true
         if isStopping { return finish() }
-        runQuarantined()
+        if !quarantine.isEmpty { beginYielding() }
+        beginFound()
         startTicker()
+        finishIfDone()
     }
 
     /// A runner that has not begun; nil where the engine has ended.
@@ -178,11 +180,12 @@ package actor Engine: QueueActor {
         known[id] = runner
         loaded.insert(id.name)
         if let hold = holds[id.name] { runner.hold(hold) }
+        if isYielding { runner.yield(true) }
         return runner
     }
 
-    /// Runs quarantined jobs one after another, before anything else begins. (Those that
-    /// the journal did not know come later, when it is seen that they are whole, and still one after another.)
+    /// Runs quarantined jobs one after another; those of before the start alone, as long as all else yields. (Those
+    /// that the journal did not know come later, when it is seen that they are whole.)
     func runQuarantined() {
         guard !isStopping else { return }
         while true {
@@ -193,29 +196,15 @@ package actor Engine: QueueActor {
             known[admitted.runner]?.send(.admitted(admitted.id))
             known[admitted.runner]?.endTurn()
         }
-        guard !hasBegun else { return }
-        hasBegun = true
-        beginFound()
-        tellBegun()
+        endYielding()
+        // What goes on by that may be among them.
+        if !quarantine.isEmpty { runQuarantined() }
     }
 
     /// Begins with the pipelines that earlier runs have left something of, or nothing.
     func beginFound() {
-        guard hasBegun else { return }
         for runner in tails + runners { runner.begin() }
         startIntakes()
-    }
-
-    /// Calls the body once all pipelines have begun; at once where they have, or where the engine has ended.
-    func afterBeginning(_ body: @escaping @Sendable () -> Void) {
-        whenBegun.append(body)
-        if hasBegun || opened == nil { tellBegun() }
-    }
-
-    func tellBegun() {
-        let waiting = whenBegun
-        whenBegun = []
-        for body in waiting { body() }
     }
 
     func runner(_ id: RunnerID) -> PipelineRunner? { known[id] }

@@ -25,6 +25,9 @@ package struct EngineConfiguration: Sendable {
     /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
 
+    /// How long all else yields at a start to jobs that an earlier run may have died of.
+    package var yielding = Duration.seconds(60)
+
     /// Told every two seconds how the engine is, on its queue.
     package var pulse: @Sendable (EngineHealth) -> Void = { @Sendable _ in }
 

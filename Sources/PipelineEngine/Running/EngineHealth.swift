@@ -15,8 +15,9 @@ package struct EngineHealth: Sendable {
     /// How many pipelines trouble or a person holds.
     package var held = 0
 
-    /// `3 pipelines: 2 jobs at work, 120 wait, 1 paused`
+    /// `3 pipelines: 2 jobs at work, 120 wait, 1 paused`; `no pipeline is loaded`.
     package var text: String {
+        guard pipelines + jobs > 0 else { return "no pipeline is loaded" }
         var text = "\(pipelines) pipeline\(pipelines == 1 ? "" : "s"): "
         text += "\(jobs) job\(jobs == 1 ? "" : "s") at work, \(waiting) wait"
         if held > 0 { text += ", \(held) paused" }

@@ -47,7 +47,8 @@ extension Intake {
 
     /// Examines or rejects one quarantined drop when there is no other work: if the daemon dies again, it is to blame.
     func admitQuarantined() throws(IOError) {
-        guard !quarantine.held.isEmpty, hasScanned, paused == nil, isQuiet || quarantine.isPatienceOver else { return }
+        guard !quarantine.held.isEmpty, hasScanned, paused == nil, !isYielding, isQuiet || quarantine.isPatienceOver
+        else { return }
         if let job = heldJobs.first {
             heldJobs.removeFirst()
             quarantine.admit(.job(job.slot))

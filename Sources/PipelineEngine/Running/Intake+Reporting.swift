@@ -54,6 +54,7 @@ extension Intake {
         if let since = ready.known(path) {
             let known = now - since
             if let held { return WaitingDrop(path: path.bytes, known: known, waiting: .held(held.text(at: .now()))) }
+            if isYielding { return WaitingDrop(path: path.bytes, known: known, waiting: .yielding) }
             let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
             let waiting = reason.map { Waiting.paused($0) } ?? .room
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)

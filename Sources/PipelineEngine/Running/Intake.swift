@@ -94,6 +94,8 @@ actor Intake: QueueActor {
     private(set) var paused: Failure?
     /// That a person wants nothing to be claimed, whatever else is the matter.
     private(set) var held: HoldRecord?
+    /// Whether a job runs alone that the daemon may have died of.
+    private(set) var isYielding = false
     private(set) var isRunning = false
     /// Until the engine stops: from then on drops stay in the inbox.
     var isClaiming = true
@@ -247,6 +249,14 @@ actor Intake: QueueActor {
         }
     }
 
+    /// Claims nothing as long as a job runs alone.
+    nonisolated func yield(_ isYielding: Bool) {
+        enqueue { intake in
+            intake.isYielding = isYielding
+            if intake.isRunning { intake.turnSoon() }
+        }
+    }
+
     /// Checks whether claiming is possible, and reports `recovered` or `failed`.
     nonisolated func probe() {
         enqueue { intake in
@@ -346,7 +356,9 @@ actor Intake: QueueActor {
 
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
-        guard isClaiming, paused == nil, held == nil, restEnds == nil, let next = ready.first() else { return false }
+        guard isClaiming, paused == nil, held == nil, !isYielding, restEnds == nil, let next = ready.first() else {
+            return false
+        }
         guard room.has(next.fingerprint.size) else { return false }
         return lane(for: next).map { $0.accepts(ready.count) } ?? true
     }

@@ -52,7 +52,7 @@ extension JobMachine {
             if pause.isIntakes || held.isEmpty { askIntake(&turn) } else { turn.effects.append(.checkFolders) }
         case .probed(let isInPlace):
             guard mayProbe else { return }
-            guard !isHeld else { return askIntake(&turn) }
+            guard !isHeld, !isYielding else { return askIntake(&turn) }
             // What is to run alone may have to wait for another pipeline's.
             let next = held.firstIndex { jobs[$0]?.isQuarantined == false } ?? held.indices.first
             guard isInPlace, !pause.isIntakes, let next else { return askIntake(&turn) }
@@ -71,7 +71,17 @@ extension JobMachine {
         if isHeld { turn.effects.append(.withdraw) } else { goOnWithHeld(&turn) }
     }
 
-    /// Holds a job that may not begin while a person holds the pipeline; something else is to probe.
+    /// All but what is admitted waits, or goes on.
+    mutating func yield(_ isYielding: Bool, _ turn: inout Turn) {
+        guard isYielding != self.isYielding else { return }
+        self.isYielding = isYielding
+        if isYielding { turn.effects.append(.withdraw) } else { goOnWithHeld(&turn) }
+    }
+
+    /// Whether a stage may begin for a job, as far as people and suspects are concerned.
+    func mayBegin(_ entry: Entry) -> Bool { !isHeld && (!isYielding || entry.isAdmitted) }
+
+    /// Holds a job that may not begin yet; something else is to probe.
     mutating func holdBack(_ id: JobID, _ turn: inout Turn) {
         giveUpProbe(id, &turn)
         hold(id, &turn)

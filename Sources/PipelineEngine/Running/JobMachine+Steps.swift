@@ -23,13 +23,14 @@ extension JobMachine {
             guard stage < rules.stages else { return go(id, to: .settling(.processed), &turn) }
             jobs[id]?.state = .queued(stage: stage, failures: entry.state.failures)
             guard mayGoOn, !isStopping else { return hold(id, &turn) }
-            guard !isHeld else { return holdBack(id, &turn) }
+            guard mayBegin(entry) else { return holdBack(id, &turn) }
             jobs[id]?.holder = .workers
             let isCommitted = entry.recoveries > 0 || entry.mayBeIntended
             turn.effects += [.write(id), .run(id, stage: stage, isCommitted: isCommitted)]
         case .settling(let outcome):
             // Finished jobs are settled even while the engine stops, which is quick.
             guard mayGoOn else { return hold(id, &turn) }
+            guard !isYielding || entry.isAdmitted else { return holdBack(id, &turn) }
             end(id, outcome, &turn)
         }
     }
@@ -75,7 +76,7 @@ extension JobMachine {
     mutating func notify(_ id: JobID, of failure: Failure, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
         guard !isStopping, !isRetired else { return hold(id, &turn) }
-        guard !isHeld else { return holdBack(id, &turn) }
+        guard mayBegin(entry) else { return holdBack(id, &turn) }
         jobs[id]?.holder = .notifier(isBegun: false)
         turn.effects += [.write(id), .notify(id, failure, index: entry.notified)]
     }
@@ -139,6 +140,7 @@ extension JobMachine {
     private mutating func rest(_ id: JobID, _ holder: Holder) {
         guard let entry = jobs[id] else { return }
         jobs[id]?.holder = holder
+        jobs[id]?.isAdmitted = false
         jobs[id]?.isQuarantined = entry.recoveries >= rules.quarantineAfter
     }
 }

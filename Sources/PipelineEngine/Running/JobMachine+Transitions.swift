@@ -24,10 +24,12 @@ extension JobMachine {
             turn.effects += [.write(id), .wait(id, rest)]
         case .retired: isRetired = true
         case .held(let isHeld): setHeld(isHeld, &turn)
+        case .yielding(let isYielding): yield(isYielding, &turn)
         case .takenOver(let id, let entry, let rest): takeOver(id, entry, rest, &turn)
         case .admitted(let id):
             guard jobs[id]?.holder == .quarantine else { return }
             jobs[id]?.isQuarantined = false
+            jobs[id]?.isAdmitted = true
             begin(id, &turn)
         case .began(let id): began(id, &turn)
         case .succeeded(let id, let isDone, let hasRun):

@@ -54,6 +54,8 @@ struct JobMachine: Sendable, Equatable {
         var hasRun = false
         /// Whether it must run alone.
         var isQuarantined = false
+        /// Whether it may run now where others must wait.
+        var isAdmitted = false
         /// Whether intents may be on record, though the commit was said to have failed: then it is written down before
         /// a stage runs that it runs again.
         var mayBeIntended = false
@@ -114,6 +116,8 @@ struct JobMachine: Sendable, Equatable {
         case trialEnded(since: MonotonicTime)
         /// Whether a person has paused the pipeline: no stage may begin.
         case held(Bool)
+        /// Whether only what is admitted may go on: the daemon may have died of it, and is to die of nothing else.
+        case yielding(Bool)
         /// Nothing more may begin.
         case stopped
         /// Nothing more may begin here: another machine takes over, as `handOver` gives it.
@@ -175,6 +179,8 @@ struct JobMachine: Sendable, Equatable {
     var pause = Pause()
     /// Whether a person has paused the pipeline, which the end of no trouble lifts.
     var isHeld = false
+    /// Whether only what is admitted may go on.
+    var isYielding = false
     var isStopping = false
     /// Whether another machine takes over: this one keeps what is under way, until it is over.
     var isRetired = false

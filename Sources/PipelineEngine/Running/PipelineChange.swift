@@ -1,4 +1,4 @@
-import PipelineKit
+package import PipelineKit
 
 /// What a reload made of one pipeline.
 package struct PipelineChange: Sendable, Hashable {
@@ -33,7 +33,7 @@ package struct PipelineChange: Sendable, Hashable {
 
 extension PipelineChange {
     /// Compares what is loaded with what is to be: in the new order, then those that are removed. Pure.
-    static func changes(from old: [Pipeline], to new: [Pipeline]) -> [PipelineChange] {
+    package static func changes(from old: [Pipeline], to new: [Pipeline]) -> [PipelineChange] {
         let before = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
         let names = Set(new.map(\.name))
         return new.map { pipeline in

@@ -47,6 +47,8 @@ final class PipelineRunner {
     var lastNote: PipelineRecord?
     /// What a person holds it by.
     private(set) var hold: HoldRecord?
+    /// Whether only a job that runs alone may go on.
+    private var isYielding = false
     /// Jobs that are to be settled together.
     private var finished: [Settlement] = []
     /// Sizes that finished jobs have released.
@@ -180,11 +182,19 @@ final class PipelineRunner {
     /// queue of its own, when the intake knows.
     func hold(_ hold: HoldRecord?, done: @escaping @Sendable () -> Void = {}) {
         self.hold = hold
-        intake.lane?.hold(hold?.kind == .pause)
+        intake.lane?.hold(hold?.kind == .pause || isYielding)
         intake.hold(hold) { @Sendable [lane = intake.lane] in
             if let lane { lane.afterBatch(done) } else { done() }
         }
         send(.held(hold?.kind == .pause))
+    }
+
+    /// Nothing is claimed and nothing of a job goes on, but for the one that runs alone; or that is over.
+    func yield(_ isYielding: Bool) {
+        self.isYielding = isYielding
+        intake.lane?.hold(hold?.kind == .pause || isYielding)
+        intake.yield(isYielding)
+        send(.yielding(isYielding))
     }
 
     // MARK: Stopping

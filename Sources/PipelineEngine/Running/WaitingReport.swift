@@ -6,6 +6,8 @@ package struct WaitingReport: Sendable {
     package var silent: Set<String> = []
     /// Those whose inboxes did not answer in time.
     package var busy: Set<String> = []
+    /// Those that are not loaded any more, and whose jobs others take over as what is under way ends.
+    package var ending: Set<String> = []
     /// Those in which something does not move.
     package var stalled: [String: Stall] = [:]
     /// Whether the engine is about to end.

@@ -71,9 +71,13 @@ final class HiddenCopy {
 
     /// Removes what a kill left of one; false where this inode has not its name. Throws where it is still made.
     static func remove(_ identity: FileIdentity, of job: JobID, in folder: HeldFolder) throws(IOError) -> Bool {
-        let name = try name(of: job, usual, in: folder)
-        guard try folder.identity(of: name)?.inode == identity.inode else { return false }
-        return try clear(name, in: folder)?.inode == identity.inode
+        guard try isHidden(identity, of: job, in: folder) else { return false }
+        return try clear(try name(of: job, usual, in: folder), in: folder)?.inode == identity.inode
+    }
+
+    /// Whether this inode has the name that one for the job has until it is whole.
+    static func isHidden(_ identity: FileIdentity, of job: JobID, in folder: HeldFolder) throws(IOError) -> Bool {
+        try folder.identity(of: try name(of: job, usual, in: folder))?.inode == identity.inode
     }
 
     /// Removes what has the name, and returns what it was.

@@ -35,7 +35,7 @@ package struct Resubmission {
     /// By the names of those who watch them, or did.
     private let inboxes: [String: FilePath]
     private let isStopped: () -> Bool
-    /// Whose copies wait in their inboxes, or are being made.
+    /// Whose copies wait in their inboxes.
     private var onTheirWay: Set<JobID> = []
     /// When the jobs were found of which each is the last whose original came to its place.
     private var foundAt: Timestamp?
@@ -92,10 +92,7 @@ package struct Resubmission {
             let subject = EscapedText.of(pipeline)
             problems.append(Problem(subject: subject, message: "unknown pipeline\(remedy)"))
         }
-        if case .replay = kind {
-            try Self.removeLeftovers(journal, in: inboxes)
-            onTheirWay = Set(try journal.sentIn().map(\.job))
-        }
+        if case .replay = kind { onTheirWay = try findWaiting() }
         let owners = try owners(among: found)
         for record in found {
             guard record.failure?.isRelease != true, let original = record.original, owners[original] == record.id
@@ -106,6 +103,20 @@ package struct Resubmission {
             if let objection = objection(to: record) { report(record, objection) } else { candidates.append(record) }
         }
         return candidates.reversed()
+    }
+
+    /// Whose copies came into their inboxes, and are not known to have been claimed.
+    private func findWaiting() throws(JournalError) -> Set<JobID> {
+        var waiting: Set<JobID> = []
+        for (id, identity) in try journal.sentIn() where !waiting.contains(id) {
+            if let record = try journal.job(id), let inbox = inboxes[record.pipeline],
+                (try? SendBack(inbox: inbox).isHidden(identity, of: record)) ?? false
+            {
+                continue
+            }
+            waiting.insert(id)
+        }
+        return waiting
     }
 
     /// Of several jobs whose original had the same place, the newest one put it there, wanted or not. What was
@@ -198,7 +209,9 @@ package struct Resubmission {
             let sendBack = SendBack(inbox: inbox, isStopped: isStopped)
             let result =
                 switch kind {
-                case .retry: try sendBack.send(record, earlier: try earlier(record), note: note)
+                case .retry:
+                    try sendBack.send(
+                        record, earlier: { () throws(SendBack.Refusal) in try earlier(record) }, note: note)
                 case .replay(let verify, _): try sendBack.replay(record, verify: verify, note: note)
                 }
             var leftover = result.leftover.map { "\($0); remove it by hand" }

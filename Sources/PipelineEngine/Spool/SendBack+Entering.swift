@@ -34,8 +34,8 @@ extension SendBack {
         return nil
     }
 
-    /// Gives a copy the drop's name, numbered where that is taken, and returns its path. Senders may rename files in
-    /// their folder: it counts only if it is the copy that has the name.
+    /// Gives a copy the drop's name, numbered where that is taken, and returns it. Senders may rename files in their
+    /// folder: it counts only if it is the copy that has the name, or nothing, since a daemon may claim it at once.
     static func place(
         _ copy: HiddenCopy, of original: FilePath, as name: FileName, in folder: HeldFolder
     ) throws(Refusal) -> FileName {
@@ -43,7 +43,7 @@ extension SendBack {
             let placed = try refusing({ () throws(IOError) in
                 try place(copy.name, of: folder, as: name, in: folder)
             }),
-            try refusing({ () throws(IOError) in try folder.identity(of: placed) }) == copy.identity
+            [copy.identity, nil].contains(try refusing({ () throws(IOError) in try folder.identity(of: placed) }))
         else { throw Refusal("the copy of '\(original.text)' was replaced in '\(folder.path.text)'; try again") }
         return placed
     }

@@ -36,9 +36,18 @@ extension SendBack {
 
     /// Removes what a kill left of a copy, where it has not got its name yet; false where there is nothing.
     func removeLeftover(of record: JobRecord, as identity: FileIdentity) throws(IOError) -> Bool {
+        try HiddenCopy.remove(identity, of: record.id, in: try formerHome(of: record.drop))
+    }
+
+    /// Whether a copy has not got its name yet: it is being made, or a kill left it.
+    func isHidden(_ identity: FileIdentity, of record: JobRecord) throws(IOError) -> Bool {
+        try HiddenCopy.isHidden(identity, of: record.id, in: try formerHome(of: record.drop))
+    }
+
+    private func formerHome(of drop: Drop) throws(IOError) -> HeldFolder {
         var folder = HeldFolder(try OpenInbox.open(inbox))
-        for name in record.drop.folders { folder = try HeldFolder(name, in: folder) }
-        return try HiddenCopy.remove(identity, of: record.id, in: folder)
+        for name in drop.folders { folder = try HeldFolder(name, in: folder) }
+        return folder
     }
 
     /// Why no copy of it would be sent in, as far as that shows without reading it; nil if one would.

@@ -70,7 +70,8 @@ package struct SendBack {
     /// Sends a failed job's original in, under its drop's name, numbered where that is taken. If `note` throws, the
     /// original stays. `earlier`: copies of it that were to come before, and are not known to have been claimed.
     package func send(
-        _ record: JobRecord, earlier: [FileIdentity] = [], note: (Note) throws(Refusal) -> Void
+        _ record: JobRecord, earlier: () throws(Refusal) -> [FileIdentity] = { [] },
+        note: (Note) throws(Refusal) -> Void
     ) throws(Refusal) -> Sent {
         guard let path = record.original, let own = path.lastName else {
             throw Refusal("its original is unknown; drop it again")
@@ -97,7 +98,8 @@ package struct SendBack {
         defer { _ = flock(source.descriptor, LOCK_UN) }
         // Only a copy leaves the original behind; one that was moved and fails again comes back as the same inode.
         before[original.name] = identity
-        if let placed = try Self.refusing({ () throws(IOError) in try Self.find(earlier, like: name, in: folder) }) {
+        let known = try earlier()
+        if let placed = try Self.refusing({ () throws(IOError) in try Self.find(known, like: name, in: folder) }) {
             // Only the original was left to be removed.
             return Sent(
                 path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)

@@ -89,7 +89,7 @@ extension JobMachineWorld {
         if Set(machine.held) != Set(held) || machine.held.count != held.count {
             problems.append("\(machine.held) are in line, \(Array(held)) are held")
         }
-        if !machine.pause.isPaused, !machine.isStopping, !machine.held.isEmpty {
+        if !machine.pause.isPaused, !machine.isStopping, !machine.isYielding, !machine.held.isEmpty {
             problems.append("\(machine.held) are held, and nothing lets them go on")
         }
         if isClaiming == machine.pause.isPaused {
@@ -99,6 +99,13 @@ extension JobMachineWorld {
             pending.contains(where: { if case .begin(let id) = $0 { id != machine.pause.probing } else { false } })
         {
             problems.append("it is paused, and jobs wait for workers")
+        }
+        if machine.isYielding,
+            pending.contains(where: { next in
+                if case .begin(let id) = next { machine.jobs[id]?.isAdmitted == false } else { false }
+            })
+        {
+            problems.append("it yields, and others wait for workers")
         }
         for (id, entry) in machine.jobs {
             if !entry.holder.isBusy, records[id]?.state != entry.state {

@@ -54,6 +54,8 @@ struct JobMachineWorld {
     /// Whether the surroundings are in disorder.
     var isTroubled = false
     var isClaiming = true
+    /// Whether all but what is admitted waits.
+    var isYielding = false
     var crashes = 0
     /// What happened and was not given to the machine yet: a batch.
     var waiting: [JobMachine.Event] = []
@@ -80,6 +82,7 @@ struct JobMachineWorld {
     mutating func run(jobs: Int, steps: Int) {
         happen(jobs: jobs, steps: steps)
         isTroubled = false
+        yield(false)
         var left = 10_000
         while left > 0, happen() { left -= 1 }
         if left == 0 { problems.append("it does not come to an end") }
@@ -100,6 +103,7 @@ struct JobMachineWorld {
             case 9 where random.next() % 4 == 0: crash()
             case 10: callOff()
             case 11: bump()
+            case 12: yield(!isYielding)
             default: happen()
             }
         }
@@ -125,6 +129,11 @@ struct JobMachineWorld {
         let state: JobState =
             random.next() % 10 == 0 ? .settling(.failed(failure(.file))) : .queued(stage: 0, failures: 0)
         send([.claimed, .entered(id, state)])
+    }
+
+    mutating func yield(_ isYielding: Bool) {
+        self.isYielding = isYielding
+        send([.yielding(isYielding)])
     }
 
     mutating func lose() {
@@ -176,6 +185,7 @@ struct JobMachineWorld {
         admitted = nil
         isTroubled = false
         isClaiming = true
+        isYielding = false
         // A start ends what has no folder as lost.
         for id in records.keys where !folders.contains(id) { ended.insert(id) }
         records = records.filter { folders.contains($0.key) }
