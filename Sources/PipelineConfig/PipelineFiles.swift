@@ -24,12 +24,21 @@ package struct PipelineFiles: Sendable {
     /// The daemon's settings; nil where there are none.
     package internal(set) var settings: File?
     package internal(set) var problems: [ConfigProblem] = []
+    /// Folders that have none.
+    var empty: [FilePath] = []
 
     package init() {}
 
     /// Adds one as it was.
     package mutating func add(_ text: [UInt8], of path: FilePath) {
         all.append(File(path: path, text: text, changed: .distantPast))
+    }
+
+    /// The same without the pipelines' files for which that is false.
+    package func keeping(_ isKept: (FilePath) -> Bool) -> PipelineFiles {
+        var files = self
+        files.all = all.filter { isKept($0.path) }
+        return files
     }
 
     /// How these differ from what was read before, file by file.

@@ -11,12 +11,15 @@ package struct PipelineLoader: Sendable {
     private let registry: StageRegistry
     private let environment: [String: String]
     private let cores: Int
+    private let mayBeNone: Bool
 
-    /// A loader that knows these stage kinds and variables. `cores`: what `workers: auto` means.
+    /// A loader that knows these stage kinds and variables. `cores`: what `workers: auto` means; `mayBeNone`: whether
+    /// a folder without a pipeline is as good as one with some.
     package init(
         registry: StageRegistry, environment: [String: String],
-        cores: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        cores: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))), mayBeNone: Bool = false
     ) {
+        self.mayBeNone = mayBeNone
         self.registry = registry
         self.environment = environment
         self.cores = min(cores, 256)
@@ -33,8 +36,19 @@ package struct PipelineLoader: Sendable {
         _ mayLook: Lookout.Permit = .always
     ) throws(ConfigProblems) -> [Pipeline] {
         var problems = files.problems
+        if !mayBeNone {
+            problems += files.empty.map {
+                ConfigProblem("no *.yaml file in this folder; 'dropmill init' makes a first one", in: $0)
+            }
+        }
         _ = settings(of: files, &problems)
         return try load(files.all.map { ($0.path, $0.text) }, problems, known, mayLook)
+    }
+
+    /// What the pipeline of a file is called; nil where that is not to be understood.
+    package func name(of file: PipelineFiles.File) -> String? {
+        var problems: [ConfigProblem] = []
+        return draft(of: file.path, file.text, &problems)?.name?.value
     }
 
     /// The daemon's settings of these files, as they were read.
@@ -51,7 +65,7 @@ package struct PipelineLoader: Sendable {
         _ paths: [FilePath], settings: SettingsPlace? = nil, _ mayLook: Lookout.Permit = .always
     ) -> PipelineFiles {
         var files = PipelineFiles()
-        for file in list(paths, mayLook, &files.problems) where mayLook(file) { read(file, &files) }
+        for file in list(paths, mayLook, &files) where mayLook(file) { read(file, &files) }
         if paths.allSatisfy({ mayLook($0) }), let (file, folder) = settings?.find(for: paths), mayLook(file) {
             readSettings(file, by: folder, &files)
         }
@@ -88,12 +102,12 @@ package struct PipelineLoader: Sendable {
     }
 
     private static func list(
-        _ paths: [FilePath], _ mayLook: Lookout.Permit, _ problems: inout [ConfigProblem]
+        _ paths: [FilePath], _ mayLook: Lookout.Permit, _ files: inout PipelineFiles
     ) -> [FilePath] {
-        var files: [FilePath] = []
+        var found: [FilePath] = []
         var seen: Set<ResolvedFolder> = []
         func add(_ file: FilePath) {
-            if mayLook(file), seen.insert(ResolvedFolder(file)).inserted { files.append(file) }
+            if mayLook(file), seen.insert(ResolvedFolder(file)).inserted { found.append(file) }
         }
         for path in paths where mayLook(path) {
             guard Folder.kind(of: path, followingLinks: true) == .folder else {
@@ -106,21 +120,23 @@ package struct PipelineLoader: Sendable {
                     !name.isHidden && name != SettingsPlace.fileName
                         && [Array("yaml".utf8), Array("yml".utf8)].contains(name.extension)
                 }
-                if names.isEmpty {
-                    problems.append(
-                        ConfigProblem("no *.yaml file in this folder; 'dropmill init' makes a first one", in: path))
-                }
+                if names.isEmpty { files.empty.append(path) }
                 for name in names.sorted() { add(path.appending(name)) }
             } catch {
-                problems.append(ConfigProblem("\(error)", in: path))
+                files.problems.append(ConfigProblem("\(error)", in: path))
             }
         }
-        return files
+        return found
     }
 
     private static func read(_ file: FilePath, _ files: inout PipelineFiles) {
         do throws(IOError) {
-            files.all.append(try read(file).file)
+            let (found, status) = try read(file)
+            guard status.st_mode & 0o002 == 0 else {
+                let problem = "is writable by everybody, who could have the daemon run programs; chmod o-w it"
+                return files.problems.append(ConfigProblem(problem, in: file))
+            }
+            files.all.append(found)
         } catch {
             let problem =
                 switch error.errno {

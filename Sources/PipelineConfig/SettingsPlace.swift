@@ -32,6 +32,9 @@ package enum SettingsPlace: Sendable {
             guard trusted.contains(status.st_uid) else {
                 return "belongs to \(AccountName.user(status.st_uid)), who is not trusted to set up the daemon"
             }
+            if FileKind(mode: status.st_mode) == .regular, status.st_mode & 0o002 != 0 {
+                return "is writable by everybody, who could set up the daemon; chmod o-w it"
+            }
             if status.st_nlink != 1 { return "has more than one hard link, so somebody else may have put it here" }
         }
         return nil

@@ -99,7 +99,10 @@ import Testing
         let unknown = line(of: client)
         #expect(unknown.contains(#""id":43"#) && unknown.contains("it does not know 'nonsense'"))
         #expect(send(Self.line("waiting", id: 44, #"{"limit":"many"}"#), to: client) > 0)
-        #expect(line(of: client).contains("malformed request: these are not the arguments of 'waiting'"))
+        #expect(
+            line(of: client).contains(
+                "malformed request: these are not the arguments of 'waiting': 'arguments.limit' must be of another type"
+            ))
         #expect(send(Self.line(id: 45), to: client) > 0)
         #expect(line(of: client).contains(#""id":45"#), "it is still served")
     }

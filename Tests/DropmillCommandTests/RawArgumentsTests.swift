@@ -17,6 +17,12 @@ import Testing
 
     @Test func whatIsTextStaysAsItIs() { #expect(RawArguments.text(of: Array("größer\n".utf8)) == "größer\n") }
 
+    @Test func aReasonThatIsNoTextIsMended() throws {
+        let reason = RawArguments.text(of: Array("größer ".utf8) + [0xFF])
+        #expect(try HoldArguments.parse(["--reason", reason]).reason == "größer \u{FFFD}")
+        #expect(try HoldArguments.parse(["--reason", "RIP"]).reason == "RIP")
+    }
+
     /// The real program, since arguments come from the kernel: a file whose name is no text, named by its bytes.
     @Test func aFileIsNamedByItsBytes() throws {
         let scratch = try ScratchFolder()

@@ -39,11 +39,14 @@ import Testing
             to: "pipelines/\(name).yaml")
     }
 
-    private func reloader(patience: Double = 60) -> Reloader {
-        let paths = [scratch.path("pipelines")]
+    private func reloader(patience: Double = 60, startPatience: Double = 60) throws -> Reloader {
+        let (paths, loader) = ([scratch.path("pipelines")], PipelineArguments.loader(.builtin))
+        let lookout = Lookout(label: "reading")
         return Reloader(
-            paths, settings: .beside, loader: PipelineArguments.loader(.builtin), loaded: PipelineLoader.read(paths),
-            ServiceSettings(), patience: patience,
+            paths, settings: .beside, loader: loader,
+            loaded: try PipelineReading(paths, by: loader, lookout, patience: startPatience), ServiceSettings(),
+            lookout,
+            patience: patience, retry: .milliseconds(100),
             report: { [seen] event in if case .warning(_, let message) = event { seen.warn(message) } })
     }
 
@@ -60,7 +63,7 @@ import Testing
 
     @Test("Those that come during a reload are one, which reads the files after them")
     func together() async throws {
-        let (reloader, gate) = (reloader(), DispatchSemaphore(value: 0))
+        let (reloader, gate) = (try reloader(), DispatchSemaphore(value: 0))
         reloader.begin(with: [], apply(gate))
         ask(reloader)
         #expect(await eventually { seen.taken == [["a"]] })
@@ -74,7 +77,7 @@ import Testing
     }
 
     @Test("One that comes during the start is done after it") func starting() async throws {
-        let reloader = reloader()
+        let reloader = try reloader()
         ask(reloader)
         try write("b")
         reloader.begin(with: [], apply())
@@ -83,7 +86,7 @@ import Testing
     }
 
     @Test("During a stop nothing is read, and nothing said") func stopping() async throws {
-        let (reloader, gate) = (reloader(), DispatchSemaphore(value: 0))
+        let (reloader, gate) = (try reloader(), DispatchSemaphore(value: 0))
         reloader.begin(with: []) { [gate] _, _, _ throws(EngineError) in
             gate.wait()
             throw EngineError.refused("the daemon is stopping")
@@ -99,7 +102,7 @@ import Testing
     }
 
     @Test("One that is refused changes nothing, and says why once") func refused() async throws {
-        let reloader = reloader()
+        let reloader = try reloader()
         reloader.begin(with: [], apply())
         try write("b", more: "prority: 1\n")
         try write("c", more: "order: newest\n")
@@ -117,7 +120,7 @@ import Testing
         "A file system that does not answer holds up neither who waits nor what comes behind it",
         .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
     func silence() async throws {
-        let reloader = reloader(patience: 2)
+        let reloader = try reloader(patience: 2)
         reloader.begin(with: [], apply())
         let mount = try SilentMount(at: scratch.path("mount"))
         let file = scratch.path("pipelines/b.yaml")
@@ -142,6 +145,52 @@ import Testing
     }
 
     @Test(
+        "A pipeline whose folders do not answer at the start is left out, and begins once they do",
+        .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
+    func silentAtStart() async throws {
+        try write("b")
+        let mount = try SilentMount(at: scratch.path("pipelines/b"))
+        let reloader = try reloader(startPatience: 5)
+        #expect(
+            reloader.silent == [
+                .init(file: scratch.path("pipelines/b.yaml"), place: scratch.path("pipelines/b/in"), name: "b")
+            ])
+        reloader.begin(with: [], apply())
+        #expect(seen.taken.isEmpty)
+        mount.giveUp()
+        #expect(await eventually { seen.taken == [["a", "b"]] })
+        #expect(await eventually { reloader.silent.isEmpty })
+        #expect(seen.warnings.isEmpty && reloader.last == nil)
+    }
+
+    @Test(
+        "What is wrong with all of them is found although one does not answer",
+        .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
+    func wrongBesideSilence() throws {
+        try write("b")
+        try write("c", more: "formerly: b\n")
+        let mount = try SilentMount(at: scratch.path("pipelines/b"))
+        let reading = try PipelineReading(
+            [scratch.path("pipelines")], by: PipelineArguments.loader(.builtin), patience: 5)
+        #expect(reading.silent.map(\.name) == ["b"])
+        let problems = #expect(throws: ConfigProblems.self) { try reading.pipelines.get() }
+        #expect(problems?.all.count == 1 && problems?.description.contains("formerly") == true)
+        mount.giveUp()
+    }
+
+    @Test(
+        "Files that do not answer at the start are told",
+        .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
+    func silentFiles() throws {
+        let mount = try SilentMount(at: scratch.path("mount"))
+        let file = scratch.path("pipelines/b.yaml")
+        try #require(symlink(mount.path.appending("b.yaml").string, file.string) == 0)
+        let error = #expect(throws: PipelineReading.Unanswered.self) { try reloader(startPatience: 5) }
+        #expect(error?.message.contains("5.0 s: '\(file.text)' does not answer; mount its file system again") == true)
+        mount.giveUp()
+    }
+
+    @Test(
         "The first one, too, looks at no folder of a pipeline that is as it was",
         .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
     func unchanged() async throws {
@@ -149,7 +198,7 @@ import Testing
             "inbox: a/in\nprocessed: 'a/done/{pipeline}'\nfailed: a/failed\nstages: [move: { to: a/out }]\n",
             to: "pipelines/a.yaml")
         for folder in ["in", "done", "failed", "out", ".dropmill"] { try scratch.makeFolder("pipelines/a/\(folder)") }
-        let reloader = reloader(patience: 10)
+        let reloader = try reloader(patience: 10)
         let loaded = try PipelineArguments.loader(.builtin).load([scratch.path("pipelines")])
         reloader.begin(with: loaded, apply())
         reloader.queue.sync {}
@@ -162,7 +211,7 @@ import Testing
     }
 
     @Test("How the files differ from what is in force") func differences() async throws {
-        let reloader = reloader()
+        let reloader = try reloader()
         reloader.begin(with: [], apply())
         #expect(reloader.differences().differences.isEmpty)
         try write("a", more: "order: name\n")

@@ -124,7 +124,7 @@ import Testing
         try fixture.journal.write([failed], pipelines: [])
         #expect(try run("bad.pdf").text.contains("'dropmill retry \(failed.id.text)' sends it in again"))
         #expect(try run("--state", "failed").status == 64)
-        #expect(try run("--pipeline", "scans").text == "no processed job has its original in place\n")
+        #expect(try run("--pipeline", "scans").text == "no processed job that matches has its original in place\n")
     }
 
     @Test func aCopyThatIsBeingMadeIsLeftAlone() throws {
@@ -155,7 +155,7 @@ import Testing
         _ = try processed(5, "retried.pdf", retryOf: failed.id)
         try fixture.journal.noteReplay(of: waiting.id, as: sent(try #require(waiting.original)))
         let none = try run("--pipeline", "scans")
-        #expect(none.text == "no processed job has its original in place\n", "\(none.text)")
+        #expect(none.text == "no processed job that matches has its original in place\n", "\(none.text)")
         #expect(try scratch.tree("inbox") == [])
         // What a kill cut short is not on its way.
         let half = try processed(6, "half.pdf")
@@ -176,6 +176,16 @@ import Testing
         let output = try run("--pipeline", "scans", "--dry-run")
         #expect(output.status == 1 && output.text.contains("1 job, 4.0 KiB: report.pdf\n"), "\(output.text)")
         #expect(output.text.contains("is a folder; copy it into the inbox by hand"), "\(output.text)")
+    }
+
+    @Test func aDryRunLeavesWhatAKillLeft() throws {
+        let record = try processed()
+        let left = try scratch.write("half", to: "inbox/.dropmill-\(record.id.text).partial")
+        try fixture.journal.noteReplay(of: record.id, as: sent(left))
+        let output = try run("--pipeline", "scans", "--dry-run")
+        #expect(output.text.contains("1 job, 4.0 KiB: report.pdf\n"), "\(output.text)")
+        #expect(try scratch.tree("inbox").count == 1)
+        #expect(try fixture.journal.sentIn().count == 1)
     }
 
     @Test func whatAKillLeftGoesAtTheNextStartOrReplay() throws {

@@ -74,7 +74,11 @@ import Testing
         let version = String(decoding: try ScratchFolder.read(root.appending("VERSION")), as: UTF8.self).dropLast()
         let output = try Tool(DropmillBinary.path).run(["--version"]).text
         let pattern = try Regex("dropmill \(version)( \\([0-9a-f]{7,}(-dirty)?\\))?\n")
-        #expect(try pattern.wholeMatch(in: output) != nil, "\(output)")
+        #expect(try pattern.prefixMatch(in: output) != nil, "\(output)")
+        let libraries = ["Swift", "SQLite", "libyaml", "OpenSSL", "xxHash", "libarchive", "libcurl", "libmagic"]
+        let told = output.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
+        #expect(told.map { $0.first.map(String.init) } == libraries)
+        #expect(told.allSatisfy { $0.count == 2 && $0[1].first?.isNumber == true }, "\(output)")
     }
 
     @Test func watchingEndsInOrder() async throws {
@@ -173,6 +177,16 @@ import Testing
         let output = try run("jobs", "--state", "waiting")
         #expect(output.status == 64)
         #expect(output.text.contains("drops wait in the inbox, jobs are 'queued'"))
+    }
+
+    @Test func aStateFolderThatIsNoneIsSaidToBeNone() throws {
+        let file = try fixture.scratch.write("x", to: "file").string
+        for words in [["status"], ["jobs"], ["pause"], ["forget", "x"]] {
+            let output = try Tool(DropmillBinary.path).run(
+                words + ["--state-dir", file], in: fixture.scratch.path)
+            #expect(
+                output.status != 0 && output.text.contains("is no folder; name another"), "\(words): \(output.text)")
+        }
     }
 
     @Test func nothingFoundIsStatus1() throws {

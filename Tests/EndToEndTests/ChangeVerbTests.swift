@@ -36,7 +36,7 @@ import Testing
         var daemon = try await start()
         #expect(try run("pause", "b").text.contains("there is no pipeline 'b'; did you mean 'a'?"))
         #expect(try run("pause", "nope").text.contains("there is no pipeline 'nope'; there is 'a'"))
-        for time in ["0s", "-1h"] {
+        for time in ["0s", "-1h", "0.0001ms", "100000d"] {
             let refused = try run("pause", "--for", time)
             #expect(refused.status == 64 && refused.text.contains("'\(time)'"), "\(refused.text)")
         }
@@ -130,6 +130,20 @@ import Testing
         #expect(story.contains("operator.cancelled") && story.contains("cancelled: by "))
         let again = try run("cancel", "one")
         #expect(again.status == 1 && again.text.contains("is over: failed"))
+    }
+
+    @Test func whatIsDoneSlowlyIsToldAtOnceAndEndedByASignal() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        var daemon = try await start()
+        for name in ["one", "two", "three"] { try scratch.write("x", to: "pipelines/a-in/\(name)") }
+        #expect(try await eventually { try run("jobs").text.split(separator: "\n").count == 4 })
+        var client = try DropmillProcess(
+            ["cancel", "--pipeline", "a", "--rate", "1/h"], in: scratch.path, log: scratch.path("client"))
+        #expect(try await eventually { try client.text().contains(" cancelled") }, "\(client.transcript)")
+        try client.send(SIGINT)
+        #expect(try client.wait() == 1)
+        #expect(client.transcript.contains("error: it was interrupted; 2 jobs are left"), "\(client.transcript)")
+        try stop(&daemon)
     }
 
     @Test func whatAPersonHoldsIsSaidWhereverAJobWaits() async throws {

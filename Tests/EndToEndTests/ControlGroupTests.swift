@@ -85,7 +85,7 @@ struct ControlGroupTests {
         let closed = try run(.stranger, "status")
         #expect(closed.status == 77 && closed.text.contains("as a member of its 'control_group'"), "\(closed.text)")
         let refused = try run(.member, "pause")
-        #expect(refused.status == 1)
+        #expect(refused.status == 77)
         #expect(refused.text.contains("members of the group \(name) may look, not change"), "\(refused.text)")
         #expect(refused.text.contains("or set control_group_may: change"), "\(refused.text)")
         #expect(try run(.stranger, "pause").status == 77)
@@ -97,11 +97,14 @@ struct ControlGroupTests {
         #expect(try daemon.wait() == 0)
         let after = try run(.member, "status")
         #expect(
-            after.status == 1 && after.text.contains("only \(Who.owner.rawValue) and root may read its journal"),
+            after.status == 77 && after.text.contains("only \(Who.owner.rawValue) and root may read the journal"),
             "\(after.text)")
         #expect(try run(.member, "health").text.contains("no daemon is running"))
-        #expect(try run(.member, "resume").status != 0, "nobody but the owner writes to the journal")
-        #expect(try run(.stranger, "status").status != 0)
+        for words in [["resume"], ["forget", "one"], ["cancel", "one"], ["retry", "--failed"]] {
+            let refused = try run(.member, words)
+            #expect(refused.status == 77 && refused.text.contains("run this as"), "\(words): \(refused.text)")
+        }
+        #expect(try run(.stranger, "status").status == 77)
         #expect(try run(.owner, "status").text.contains("no daemon is running"))
     }
 
@@ -171,7 +174,7 @@ struct ControlGroupTests {
         let look = try run(.member, "replay", "one", "--dry-run")
         #expect(look.status == 0 && look.text.contains("1 job"), "\(look.text)")
         let refused = try run(.member, "replay", "one")
-        #expect(refused.status == 1 && refused.text.contains("may look, not change"), "\(refused.text)")
+        #expect(refused.status == 77 && refused.text.contains("may look, not change"), "\(refused.text)")
         try set("control_group: \(name)\ncontrol_group_may: change")
         #expect(try run(.owner, "reload").status == 0)
         for who in [Who.member, .owner] {

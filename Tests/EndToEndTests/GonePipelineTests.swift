@@ -72,6 +72,49 @@ import Testing
         try stop(&daemon)
     }
 
+    @Test func whatIsBeingTakenOverIsNotGivenUp() async throws {
+        let wait = "[run: { command: [sh, -c, 'until [ -e \(scratch.path.string)/go ]; do sleep 0.05; done'] }]"
+        try write("a", stages: wait)
+        var daemon = try await start()
+        for name in ["one", "two"] {
+            try scratch.write("x", to: "pipelines/a-in/\(name)")
+            try #require(try await eventually { try run("jobs").text.contains(name) })
+        }
+        try #require(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        try write("b", inbox: "a-in", stages: wait, "formerly: a\n")
+        try Folder.remove(scratch.path("pipelines/a.yaml"))
+        #expect(try run("reload").text.contains("a: taken over by 'b'"))
+        let refused = try run("forget", "one")
+        #expect(refused.status == 1 && refused.text.contains("the daemon will finish it"), "\(refused.text)")
+        let status = try run("status").text
+        #expect(status.contains("another pipeline takes its jobs over, as what is under way ends"), "\(status)")
+        #expect(!status.contains("stays as it is") && !status.contains("forget"), "\(status)")
+        #expect(try !run("show", "one").text.contains("does not run its pipeline"))
+        try scratch.write("", to: "go")
+        #expect(await eventually { scratch.exists("pipelines/b-done/one") && scratch.exists("pipelines/b-done/two") })
+        #expect(try await eventually { try run("status").text.contains("with nothing unfinished: a") })
+        try stop(&daemon)
+    }
+
+    @Test func anHeirThatComesLaterIsWarnedOf() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        try write("c")
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        #expect(try run("pause", "a").status == 0)
+        try daemon.end()
+        try Folder.remove(scratch.path("pipelines/a.yaml"))
+        daemon = try await start()
+        try write("b", inbox: "a-in")
+        #expect(try run("reload").text.contains("b: added"))
+        #expect(try daemon.hasLogged("warning", "or say 'formerly: a' in pipelines/b.yaml"))
+        try write("b", inbox: "a-in", stages: "[checksum: { algorithm: md5 }]")
+        let explained = try run("explain", "pipelines/a-in/two").text
+        #expect(explained.contains("it goes the same way, with what is new in the pipeline: b changed (stage 1)"))
+        try stop(&daemon)
+    }
+
     @Test func whatWaitsOfARenamedOneIsBumped() async throws {
         try write("a")
         var daemon = try await start()

@@ -52,7 +52,7 @@ import Testing
     @Test func neverEndsIt() async throws {
         for milliseconds in [0, 40, 120] {
             var daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log-\(milliseconds)"))
-            #expect(try await eventually { try holdsBack(daemon.id) })
+            #expect(try await eventually { try daemon.holdsBack(SIGHUP) })
             // The moment is what is tested; whatever it meets, the outcome is the same.
             poll(nil, 0, Int32(milliseconds))
             for _ in 0..<10 { try daemon.send(SIGHUP) }
@@ -63,17 +63,6 @@ import Testing
             for _ in 0..<10 { try daemon.send(SIGHUP) }
             #expect(try daemon.wait() == 0, "after \(milliseconds) ms: \(daemon.transcript)")
         }
-    }
-
-    /// Whether SIGHUP waits for the process to ask for it (proc_pid_status(5)). What comes while the loader is still at
-    /// work ends any process.
-    private func holdsBack(_ process: Int32) throws -> Bool {
-        let file = FilePath("/proc/\(process)/status")
-        let lines = String(decoding: try ScratchFolder.read(file), as: UTF8.self).split(separator: "\n")
-        guard let digits = lines.first(where: { $0.hasPrefix("SigBlk:") })?.split(separator: "\t").last,
-            let mask = UInt64(digits, radix: 16)
-        else { return false }
-        return mask & (1 << UInt64(SIGHUP - 1)) != 0
     }
 
     /// What a pipeline file can be, and what is said of it.

@@ -40,6 +40,9 @@ import Testing
         var daemon = try await start(failed: ["one", "two", "three"])
         let dry = try run("retry", "--failed", "--limit", "2", "--dry-run")
         #expect(dry.status == 0 && dry.text.hasPrefix("2 jobs, "), "\(dry.text)")
+        let told = try run("retry", "--failed", "--dry-run", "--json")
+        let summary = #"{"jobs":3,"bytes":11,"names":["one","two","three"],"sent":[],"problems":[]}"#
+        #expect(told.status == 0 && told.text.hasPrefix(summary), "\(told.text)")
         #expect(try !audit(" retry "), "nothing was changed")
         let all = try run("retry", "--failed")
         #expect(all.status == 0, "\(all.text)")
@@ -54,7 +57,8 @@ import Testing
         #expect(try run("show", "two").text.contains("replay of"))
         #expect(try audit(" replay "))
         let none = try run("retry", "--failed", "--name", "*.pdf")
-        #expect(none.status == 1 && none.text == "no failed job has its original in place\n", "\(none.text)")
+        #expect(
+            none.status == 1 && none.text == "no failed job that matches has its original in place\n", "\(none.text)")
         try stop(&daemon)
     }
 
@@ -78,6 +82,37 @@ import Testing
         let late = try run("retry", "--failed", "--limit", "1")
         #expect(late.status == 0, "\(late.text)")
         try stop(&daemon)
+    }
+
+    @Test func whoeverMayCanEndIt() async throws {
+        var daemon = try await start(failed: ["1", "2", "3"])
+        var client = try await client("1/h")
+        let status = try run("status").text
+        let line = try #require(status.split(separator: "\n").first { $0.contains(" is under way, 2 jobs are left") })
+        let id = String(line.split(separator: " ")[1])
+        #expect(line == "retry \(id) is under way, 2 jobs are left; 'dropmill halt \(id)' ends it")
+        #expect(try run("status", "--json").text.contains(#""runs":[{"run":"\#(id)","verb":"retry","left":2}]"#))
+        let strange = try run("halt", "xyz")
+        #expect(strange.status == 1 && strange.text.contains("no run 'xyz' is under way"), "\(strange.text)")
+        let halted = try run("halt")
+        #expect(halted.status == 0 && halted.text == "\(id): ends after the job at hand\n", "\(halted.text)")
+        #expect(try client.wait() == 1)
+        #expect(client.transcript.contains("error: it was halted; 2 jobs are not sent in"), "\(client.transcript)")
+        #expect(try audit("--failed --rate 1/h → 1 sent, 2 left; ") && audit("halt"))
+        #expect(try !run("status").text.contains("under way"))
+        #expect(try run("halt").text.contains("no run is under way"))
+        try stop(&daemon)
+    }
+
+    @Test func withoutADaemonASignalEndsItToo() async throws {
+        var daemon = try await start(failed: ["1", "2", "3"])
+        try stop(&daemon)
+        var client = try await client("1/h")
+        try client.send(SIGINT)
+        #expect(try client.wait() == 1)
+        #expect(
+            client.transcript.contains("error: it was interrupted; 2 jobs are not sent in"), "\(client.transcript)")
+        #expect(try audit("1 sent, 2 left; "))
     }
 
     @Test func aStopEndsIt() async throws {

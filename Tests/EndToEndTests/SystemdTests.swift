@@ -14,8 +14,8 @@ struct SystemdTests {
     init() async throws {
         scratch = try ScratchFolder()
         system = try await BootedSystem(scratch)
-        try system.write(Self.shipped("dropmill.service"), to: "/etc/systemd/system/dropmill.service")
-        try system.run("useradd --system dropmill; install -d -o dropmill /srv/press")
+        try system.write(Self.shipped("systemd/dropmill.service"), to: "/etc/systemd/system/dropmill.service")
+        try system.run("useradd --system dropmill; install -d -o dropmill /srv/dropmill /srv/dropmill/press")
         try configure("[checksum]")
     }
 
@@ -25,7 +25,7 @@ struct SystemdTests {
             as: UTF8.self)
     }
 
-    private func configure(_ stages: String, in folder: String = "/srv/press") throws {
+    private func configure(_ stages: String, in folder: String = "/srv/dropmill/press") throws {
         try system.write(
             """
             inbox: \(folder)/in
@@ -44,7 +44,7 @@ struct SystemdTests {
     }
 
     @Test func theUnitIsInOrderAndTellsHowItIs() async throws {
-        let verified = try system.run("systemd-analyze verify dropmill.service")
+        let verified = try system.run("systemd-analyze verify --man=no dropmill.service")
         #expect(verified.status == 0 && verified.text.isEmpty, "\(verified.text)")
         try start()
         #expect(
@@ -62,7 +62,7 @@ struct SystemdTests {
         try configure("[checksum, unknown]")
         #expect(try system.run("systemctl reload dropmill").status != 0)
         #expect(try system.journal().contains("the reload is refused, and nothing is changed: /etc/dropmill/pipelines"))
-        try configure("[checksum, { copy: { to: /srv/press/out } }]")
+        try configure("[checksum, { copy: { to: /srv/dropmill/press/out } }]")
         let reloaded = try system.run("systemctl reload dropmill")
         #expect(reloaded.status == 0, "\(reloaded.text)\n\(system.transcript)")
         #expect(try system.journal().contains("press: changed ("))
@@ -71,8 +71,11 @@ struct SystemdTests {
 
     @Test func theJournalTellsOneJobsStory() async throws {
         try start()
-        try system.run("echo one > /srv/press/in/one; echo two > /srv/press/in/two")
-        #expect(try await eventually { try system.run("ls /srv/press/done/one /srv/press/done/two").status == 0 })
+        try system.run("echo one > /srv/dropmill/press/in/one; echo two > /srv/dropmill/press/in/two")
+        #expect(
+            try await eventually {
+                try system.run("ls /srv/dropmill/press/done/one /srv/dropmill/press/done/two").status == 0
+            })
         let jobs = try system.run("dropmill jobs --name one --json").text
         let id = try #require(jobs.firstMatch(of: /"id":"([^"]+)"/)?.output.1, "\(jobs)")
         #expect(
@@ -90,15 +93,16 @@ struct SystemdTests {
 
     #if DEBUG
         @Test func aBlockedDaemonIsStartedAgainAndItsJobsGoOn() async throws {
-            try configure(
-                "[{ run: { command: [sh, -c, 'test -e /srv/press/go || { touch /srv/press/runs; sleep 600; }'] } }]")
+            let wait = "cd /srv/dropmill/press; test -e go || { touch runs; sleep 600; }"
+            try configure("[{ run: { command: [sh, -c, '\(wait)'] } }]")
             try start(
-                with: "WatchdogSec=6\nRestartSec=0\nEnvironment=DROPMILL_TEST_BLOCKED=/srv/press/block")
-            try system.run("echo one > /srv/press/in/one")
-            #expect(try await eventually { try system.run("ls /srv/press/runs").status == 0 })
-            try system.run("touch /srv/press/go; install -o dropmill /dev/null /srv/press/block")
+                with: "WatchdogSec=6\nRestartSec=0\nEnvironment=DROPMILL_TEST_BLOCKED=/srv/dropmill/press/block")
+            try system.run("echo one > /srv/dropmill/press/in/one")
+            #expect(try await eventually { try system.run("ls /srv/dropmill/press/runs").status == 0 })
+            try system.run("touch /srv/dropmill/press/go; install -o dropmill /dev/null /srv/dropmill/press/block")
             #expect(
-                try await eventually { try system.run("ls /srv/press/done/one").status == 0 }, "\(system.transcript)")
+                try await eventually { try system.run("ls /srv/dropmill/press/done/one").status == 0 },
+                "\(system.transcript)")
             let journal = try system.journal()
             #expect(journal.contains("the engine's queue has not answered for"))
             #expect(journal.contains("Watchdog timeout"))

@@ -48,6 +48,30 @@ import Testing
         #expect(try daemon.wait() == 0)
     }
 
+    @Test func itWaitsForAFirstPipelineWhereItMay() async throws {
+        let file = scratch.path("etc/pipelines/press.yaml")
+        try Folder.remove(file)
+        let refused = try Tool(DropmillProcess.binary).run(["run", "etc/pipelines"], in: scratch.path)
+        #expect(refused.status == 78 && refused.text.contains("no *.yaml file in this folder"), "\(refused.text)")
+        var daemon = try DropmillProcess(
+            ["run", "--allow-none", "etc/pipelines", "--state-dir", "state"], in: scratch.path,
+            log: scratch.path("log"))
+        try #require(await eventually { scratch.exists("state/control.sock") })
+        #expect(try run("health").status == 0)
+        #expect(try run("status").text.contains("no pipeline has run yet"))
+        #expect(try run("reload").status == 0)
+        try write("press")
+        #expect(try run("reload").text == "press: added\n")
+        try scratch.write("x", to: "etc/press-in/a")
+        #expect(await eventually { scratch.exists("etc/press-done/a") })
+        try Folder.remove(file)
+        #expect(try run("reload").text == "press: removed\n")
+        #expect(try run("status").text.contains("not loaded any more, with nothing unfinished: press"))
+        #expect(try run("health").status == 0)
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
     @Test func whatIsNotLoadedIsSaidUntilItIs() async throws {
         var daemon = try await start()
         let drop = scratch.path("etc/press-in/a.csv").string

@@ -1,4 +1,5 @@
 import BuiltinStages
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
@@ -54,6 +55,16 @@ import Testing
                 "missing.yaml:1:1: error: cannot open 'missing.yaml': No such file or directory; give a pipeline "
                     + "file or a folder of them",
                 "none.yaml:1:1: error: the file is empty; a pipeline needs inbox, processed, failed and stages",
+            ])
+    }
+
+    @Test func whatEverybodyMayWriteIsRefused() throws {
+        try write("a.yaml", inbox: "in")
+        #expect(problems("a.yaml") == [])
+        #expect(chmod(scratch.path("a.yaml").string, 0o646) == 0)
+        #expect(
+            problems("a.yaml") == [
+                "a.yaml:1:1: error: is writable by everybody, who could have the daemon run programs; chmod o-w it"
             ])
     }
 

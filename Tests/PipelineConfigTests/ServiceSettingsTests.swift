@@ -94,6 +94,13 @@ import Testing
         #expect(problems(read()).isEmpty)
     }
 
+    @Test func oneThatEverybodyMayWriteIsRefused() throws {
+        try scratch.write("stall: 1m", to: "etc/dropmill.yaml")
+        #expect(chmod(scratch.path("etc/dropmill.yaml").string, 0o666) == 0)
+        let found = problems(read())
+        #expect(found.count == 1 && found[0].contains("is writable by everybody"), "\(found)")
+    }
+
     /// What Dropmill publishes is its own file with a sender's words.
     @Test(.enabled(if: geteuid() == 0)) func aNameThatAStrangerGaveAFileOfOursIsRefused() throws {
         try scratch.write("control_group_may: change\ncontrol_group: root", to: "out/drop.yaml")

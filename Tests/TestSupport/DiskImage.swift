@@ -78,7 +78,7 @@ package final class DiskImage: Sendable {
     /// Mounts it, which replays the file system's own journal.
     private func mount() throws { try Self.run("mount", ["-o", "loop", image.string, path.string]) }
 
-    /// Has the file system end as after a fault that it cannot go on from; of xfs only, whose tools can do that.
+    /// Has the file system end as after a fault that it cannot go on from. Ext4 knows the request of xfs's tools, too.
     package func shutDown() throws { try Self.run("xfs_io", ["-x", "-c", "shutdown", path.string]) }
 
     /// After its power was cut: what was not on the disk is gone.

@@ -93,6 +93,17 @@ package struct DropmillProcess {
         }
     }
 
+    /// Whether a signal waits for it to ask for that (proc_pid_status(5)). What comes while the loader is still at work
+    /// ends any process.
+    package func holdsBack(_ signal: Int32) throws(IOError) -> Bool {
+        let file = FilePath("/proc/\(process)/status")
+        let lines = String(decoding: try ScratchFolder.read(file), as: UTF8.self).split(separator: "\n")
+        guard let digits = lines.first(where: { $0.hasPrefix("SigBlk:") })?.split(separator: "\t").last,
+            let mask = UInt64(digits, radix: 16)
+        else { return false }
+        return mask & (1 << UInt64(signal - 1)) != 0
+    }
+
     /// Whether it has ended.
     package mutating func hasEnded() throws(IOError) -> Bool {
         if status == nil { status = try ChildProcess.poll(process, of: Self.binary) }

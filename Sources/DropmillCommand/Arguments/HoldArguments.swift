@@ -3,10 +3,12 @@ import PipelineKit
 
 /// What `pause` and `drain` are told.
 struct HoldArguments: ParsableArguments {
-    @Argument(help: "Pipelines' names. Without any: all.")
+    @Argument(help: "Pipelines' names. Without any: all.", completion: Completion.pipelines)
     var pipelines: [String] = []
 
-    @Option(help: "Why, for those who see that nothing goes on.")
+    @Option(
+        help: "Why, for those who see that nothing goes on.",
+        transform: { String(decoding: RawArguments.bytes(of: $0), as: UTF8.self) })
     var reason = ""
 
     @Option(

@@ -13,7 +13,7 @@ struct JobFilters: ParsableArguments {
         transform: Self.states)
     var states: [[JobRecord.State]] = []
 
-    @Option(help: "Only jobs of this pipeline.")
+    @Option(help: "Only jobs of this pipeline.", completion: Completion.pipelines)
     var pipeline: String?
 
     @Option(

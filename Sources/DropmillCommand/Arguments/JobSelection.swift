@@ -5,7 +5,8 @@ import PipelineKit
 
 /// The jobs that a verb is to change: those that are named, or those that filters choose.
 struct JobSelection: ParsableArguments {
-    @Argument(help: "Ids of jobs or their beginnings, or drops' names (for the newest job).")
+    @Argument(
+        help: "Ids of jobs or their beginnings, or drops' names (for the newest job).", completion: Completion.jobs)
     var jobs: [String] = []
 
     @OptionGroup var filters: JobFilters
@@ -38,12 +39,4 @@ struct JobSelection: ParsableArguments {
     }
 
     func limited(_ records: [JobRecord]) -> [JobRecord] { Array(records.prefix(limit ?? records.count)) }
-
-    /// `3 jobs, 12.4 MiB: a.pdf, b.pdf, c.pdf`
-    static func text(of records: [JobRecord]) -> String {
-        let size = records.reduce(Int64(0)) { $0.addingSaturated($1.drop.size) }
-        let names = records.prefix(5).map(\.drop.name.text).joined(separator: ", ") + (records.count > 5 ? ", …" : "")
-        let count = records.count == 1 ? "1 job" : "\(records.count) jobs"
-        return "\(count), \(ByteSize(bytes: size))" + (records.isEmpty ? "" : ": \(names)")
-    }
 }

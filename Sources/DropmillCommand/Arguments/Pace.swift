@@ -1,6 +1,5 @@
 import ArgumentParser
 import Files
-import Glibc
 
 /// How fast a verb goes through many jobs.
 struct Pace: Sendable, Equatable {
@@ -22,14 +21,10 @@ struct Pace: Sendable, Equatable {
         self.init(interval: .seconds(seconds) / count)
     }
 
-    /// Waits until the next one may be begun.
-    mutating func wait() {
-        let now = MonotonicTime.now()
+    /// How long the next one is to wait, which is begun then.
+    mutating func rest(at now: MonotonicTime = .now()) -> Duration {
         let begin = max(next ?? now, now)
         next = begin + interval
-        let rest = (begin - now).components
-        var time = timespec(tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
-        var left = timespec()
-        while nanosleep(&time, &left) != 0, errno == EINTR { time = left }
+        return begin - now
     }
 }

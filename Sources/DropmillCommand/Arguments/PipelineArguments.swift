@@ -17,33 +17,34 @@ struct PipelineArguments: ParsableArguments {
     /// What is read where nothing is given.
     var given: [FilePath] { paths.isEmpty ? [DefaultPlaces().pipelines] : paths }
 
-    /// What reads them, with these kinds of stages.
-    static func loader(_ stages: StageRegistry) -> PipelineLoader {
-        PipelineLoader(registry: stages, environment: Environment.variables)
+    /// What reads them, with these kinds of stages. `mayBeNone`: whether there need not be any.
+    static func loader(_ stages: StageRegistry, mayBeNone: Bool = false) -> PipelineLoader {
+        PipelineLoader(registry: stages, environment: Environment.variables, mayBeNone: mayBeNone)
     }
 
-    /// The validated pipelines, of these kinds of stages.
-    func load(_ stages: StageRegistry) throws(ConfigProblems) -> [Pipeline] { try Self.loader(stages).load(given) }
-
-    /// The validated pipelines; where there is a problem, all are printed to standard error and the exit status is
-    /// thrown.
-    func loadOrReport(_ stages: StageRegistry) throws(ExitCode) -> [Pipeline] {
-        try Self.load(PipelineLoader.read(given), stages)
+    /// Reads and checks pipeline files for a verb. Prints a warning for each pipeline that is left out, if `isWarned`;
+    /// where the files themselves cannot be read in time it prints that, and throws the exit status. `silent`: what is
+    /// known not to answer.
+    static func reading(
+        _ paths: [FilePath], settings: SettingsPlace? = nil, _ stages: StageRegistry,
+        but silent: [PipelineReading.Silence] = [], isWarned: Bool = true
+    ) throws(ExitCode) -> PipelineReading {
+        do throws(PipelineReading.Unanswered) {
+            let reading = try PipelineReading(paths, settings: settings, by: loader(stages), but: silent)
+            for left in reading.silent where isWarned {
+                StandardError.print("warning: \(left.file.text) is left out: \(left.text)")
+            }
+            return reading
+        } catch {
+            StandardError.print("error: \(error.message)")
+            throw ExitStatus.busy
+        }
     }
 
-    /// The same of files that were read.
-    static func load(_ files: PipelineFiles, _ stages: StageRegistry) throws(ExitCode) -> [Pipeline] {
-        try orReport { () throws(ConfigProblems) in try loader(stages).load(files) }
-    }
-
-    /// What they set for the daemon itself.
-    static func settings(of files: PipelineFiles, _ stages: StageRegistry) throws(ExitCode) -> ServiceSettings {
-        try orReport { () throws(ConfigProblems) in try loader(stages).settings(of: files) }
-    }
-
-    private static func orReport<Value>(_ body: () throws(ConfigProblems) -> Value) throws(ExitCode) -> Value {
+    /// What was read; where there is a problem, all are printed to standard error and the exit status is thrown.
+    static func orReport<Value>(_ result: Result<Value, ConfigProblems>) throws(ExitCode) -> Value {
         do throws(ConfigProblems) {
-            return try body()
+            return try result.get()
         } catch {
             StandardError.print(error.description)
             throw ExitStatus.configuration

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Files
 import Glibc
 import Journal
@@ -24,14 +25,36 @@ struct StateFolder {
             if isHeldIfKnown == false { throw closed }
             return try body(DaemonJournal(of: path))
         }
-        let journal = try SQLiteJournal.open(reading: path)
+        let journal = try opening { () throws(JournalError) in try SQLiteJournal.open(reading: path) }
         defer { journal.close() }
         return try body(journal)
     }
 
+    /// Says after a while what is waited for: a disk may not answer.
+    private func opening<Opened>(_ open: () throws(JournalError) -> Opened) throws(JournalError) -> Opened {
+        let isOver = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "dropmill.late").async { @Sendable [path] in
+            guard isOver.wait(timeout: .now() + Self.patience) == .timedOut else { return }
+            StandardError.print("waiting for the journal in '\(path.text)'; its disk is busy, or does not answer …")
+        }
+        defer { isOver.signal() }
+        return try open()
+    }
+
+    /// After how many seconds people wonder.
+    private static let patience = 5.0
+
     /// The same. What is wrong with it is printed, and the exit status thrown.
     func read<Result>(_ body: (any JournalReading) throws(JournalError) -> Result) throws(ExitCode) -> Result {
-        do throws(JournalError) { return try look(body) } catch { throw report(error) }
+        do throws(JournalError) {
+            return try look(body)
+        } catch {
+            guard mayOpenJournal || isHeldIfKnown != false else {
+                StandardError.print("error: \(error.message)")
+                throw ExitStatus.forbidden
+            }
+            throw report(error)
+        }
     }
 
     /// The same for what would be good to know; nil where there is no journal, or nothing in it.
@@ -39,25 +62,36 @@ struct StateFolder {
         do throws(JournalError) { return try look(body) } catch { return nil }
     }
 
+    /// Whether this user may change what is in it.
+    var isOpen: Bool { path.withPlatformString { faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) } == 0 }
+
     private var mayOpenJournal: Bool {
         let file = SQLiteJournal.file(in: path)
         return file.withPlatformString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) } == 0 || errno != EACCES
     }
 
-    private var closed: JournalError {
+    /// What is told to whom it is not open.
+    var closed: JournalError {
         let owner = FileStatus.of(path, followingLinks: true)?.st_uid ?? 0
         let readers = (owner == 0 ? [] : [AccountName.user(owner)]) + ["root"]
         return JournalError(
             .missing,
-            "No daemon is running with the state folder '\(path.text)', and only \(readers.joined(separator: " and ")) "
-                + "may read its journal; run this as \(readers.joined(separator: " or ")), or start the daemon.")
+            (isHeldIfKnown == false ? "No daemon is running with the state folder '\(path.text)', and only " : "Only ")
+                + "\(readers.joined(separator: " and ")) may read the journal in '\(path.text)'; run this as "
+                + "\(readers.joined(separator: " or ")).")
     }
 
     /// As `read`, with a journal that can be written to. One that is not there is not made.
     func write<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
+        guard mayOpenJournal else {
+            StandardError.print("error: \(closed.message)")
+            throw ExitStatus.forbidden
+        }
         do throws(JournalError) {
-            try SQLiteJournal.open(reading: path).close()
-            let journal = try SQLiteJournal.open(writing: path, durable: true, checking: false)
+            try opening { () throws(JournalError) in try SQLiteJournal.open(reading: path).close() }
+            let journal = try opening { () throws(JournalError) in
+                try SQLiteJournal.open(writing: path, durable: true, checking: false)
+            }
             defer { journal.close() }
             return try body(journal)
         } catch {
@@ -96,6 +130,10 @@ struct StateFolder {
     }
 
     private func report(_ error: JournalError) -> ExitCode {
+        if let kind = Folder.kind(of: path, followingLinks: true), kind != .folder {
+            StandardError.print("error: the state folder '\(path.text)' is no folder; name another with --state-dir")
+            return ExitStatus.configuration
+        }
         if path.withPlatformString({ access($0, X_OK) }) != 0, errno == EACCES {
             StandardError.print(
                 "error: the state folder '\(path.text)' is not open to this user; run this as the daemon's user, as "

@@ -7,15 +7,16 @@ enum TimeArgument {
     /// A duration such as `30s`.
     @Sendable static func duration(_ text: String) throws -> Duration {
         guard let duration = Duration(configured: text) else {
-            throw ValidationError("'\(text)' is not a duration; write a number and a unit, such as 30s, 5m or 90d")
+            throw ValidationError(
+                "'\(text)' is not a duration; write a number and a unit, such as 30s, 5m or 90d (36500d at most)")
         }
         return duration
     }
 
-    /// One that begins now, and does not end at once.
+    /// One that begins now, and does not end at once: clocks that people read tell seconds.
     @Sendable static func ahead(_ text: String) throws -> Duration {
         let duration = try duration(text)
-        guard duration > .zero else {
+        guard duration >= .seconds(1) else {
             throw ValidationError("'\(text)' would be over at once; give a longer time, such as 30m or 2h")
         }
         return duration

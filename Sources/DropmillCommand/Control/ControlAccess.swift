@@ -18,12 +18,12 @@ struct ControlAccess: Sendable, Equatable {
         guard let group, peer.groups.contains(group) else {
             let members = group.map { ", root and members of the group \(AccountName.group($0))" }
             return ControlProblem(
-                "it answers its own user\(members ?? " and root") only; \(remedy)")
+                "it answers its own user\(members ?? " and root") only; \(remedy)", isForbidden: true)
         }
         guard isChange, !groupMayChange else { return nil }
         return ControlProblem(
             "members of the group \(AccountName.group(group)) may look, not change; \(remedy), or set "
-                + "control_group_may: change")
+                + "control_group_may: change", isForbidden: true)
     }
 
     private var remedy: String {

@@ -84,7 +84,7 @@ enum ControlClient {
         guard let answer = reply.answer else {
             throw Problem(
                 message: "the daemon says: \(EscapedText.printable(reply.problem ?? "nothing"))",
-                isCrowded: reply.again == true)
+                isForbidden: reply.forbidden == true, isCrowded: reply.again == true)
         }
         return answer
     }
@@ -154,7 +154,9 @@ enum ControlClient {
             guard isClosed || count > 0 else { throw problem("read from", .last) }
             guard !isClosed, line.count < ControlLine.longestReply else {
                 throw Problem(
-                    message: "the daemon closed the connection; it serves few clients at once, so try again",
+                    message: isSent
+                        ? "the daemon closed the connection before it answered; 'dropmill status' says whether it runs"
+                        : "the daemon closed the connection; it serves few clients at once, so try again",
                     isCrowded: !isSent)
             }
             line += piece[..<count]
@@ -183,6 +185,7 @@ enum ControlClient {
                 message:
                     "the running daemon does not answer this user; run this as the daemon's user, as root, or as a "
                     + "member of its 'control_group'", isForbidden: true)
+        case .notDirectory: Problem(message: "the state folder is no folder; name another with --state-dir")
         case .noSuchFileOrDirectory, .connectionRefused:
             Problem(
                 message: "the running daemon does not answer; it may be starting, stopping or an older version",

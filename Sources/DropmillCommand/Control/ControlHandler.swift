@@ -83,7 +83,9 @@ struct ControlHandler: Sendable {
     private static func arguments<Verb: ControlVerb>(of verb: Verb.Type, in call: Call) -> Verb.Arguments? {
         let request = ControlLine.message(ControlRequest<Verb.Arguments>.self, of: call.line)
         if request == nil {
-            call.fail(ControlProblem("malformed request: these are not the arguments of '\(verb.name)'"))
+            let fault = ControlLine.fault(ControlRequest<Verb.Arguments>.self, of: call.line) ?? ""
+            call.fail(
+                ControlProblem("malformed request: these are not the arguments of '\(verb.name)': \(fault)"))
         }
         return request?.arguments
     }

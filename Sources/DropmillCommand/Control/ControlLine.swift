@@ -1,3 +1,4 @@
+import Files
 import FoundationEssentials
 
 /// One line of JSON, with the newline.
@@ -21,6 +22,27 @@ enum ControlLine {
     /// The message of a line, or nil where it makes no sense.
     static func message<Message: Decodable>(_ type: Message.Type, of line: [UInt8]) -> Message? {
         do { return try JSONDecoder().decode(type, from: Data(line)) } catch { return nil }
+    }
+
+    /// What is wrong with a line that makes no sense as one; nil where it does.
+    static func fault<Message: Decodable>(_ type: Message.Type, of line: [UInt8]) -> String? {
+        func path(_ keys: [any CodingKey]) -> String {
+            "'\(EscapedText.of(keys.map(\.stringValue).joined(separator: ".")))'"
+        }
+        do {
+            _ = try JSONDecoder().decode(type, from: Data(line))
+            return nil
+        } catch DecodingError.keyNotFound(let key, let context) {
+            return "\(path(context.codingPath + [key])) is missing"
+        } catch DecodingError.typeMismatch(let type, let context) {
+            return "\(path(context.codingPath)) must be of another type (\(type))"
+        } catch DecodingError.valueNotFound(let type, let context) {
+            return "\(path(context.codingPath)) must not be null (\(type))"
+        } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
+            return "\(path(context.codingPath)) has a value that it cannot have"
+        } catch {
+            return "it is no JSON"
+        }
     }
 
     /// As JSON text, keys in order.

@@ -1,6 +1,8 @@
 /// Why there is no answer: a sentence.
 struct ControlProblem: Error, Equatable, Sendable {
     let message: String
+    /// Whether it is not for who asks.
+    let isForbidden: Bool
 
-    init(_ message: String) { self.message = message }
+    init(_ message: String, isForbidden: Bool = false) { (self.message, self.isForbidden) = (message, isForbidden) }
 }

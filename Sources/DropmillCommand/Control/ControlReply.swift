@@ -7,6 +7,8 @@ struct ControlReply<Answer: Codable>: Codable {
     var problem: String?
     /// Whether the daemon has read nothing, so that all can be sent again; nil where it has.
     var again: Bool?
+    /// Whether it is not for who asks; nil where it is.
+    var forbidden: Bool?
 
     init(_ id: UInt64, _ answer: Answer) {
         self.id = id
@@ -16,6 +18,7 @@ struct ControlReply<Answer: Codable>: Codable {
     init(_ id: UInt64?, _ problem: ControlProblem) {
         self.id = id
         self.problem = problem.message
+        forbidden = problem.isForbidden ? true : nil
     }
 
     /// What those are told who are too many.

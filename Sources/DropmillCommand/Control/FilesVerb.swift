@@ -22,12 +22,16 @@ enum FilesVerb: ControlVerb {
     struct Difference: Codable, Equatable {
         enum Kind: String, Codable {
             case changed, added, gone
+            /// It has not begun, since its folders do not answer.
+            case silent
         }
 
         var file: Data
         var kind: Kind
         /// When it was changed last: nanoseconds since 1970.
         var at: Int64?
+        /// What does not answer, in bytes.
+        var place: Data?
         /// Why it is gone.
         var reason: String?
         /// The text that is in force, for the daemon's own user and root.

@@ -16,6 +16,8 @@ enum HealthVerb: ControlVerb {
         var paused: [String: String]
         /// Pipelines in which something does not move, with what that is and for how long.
         var stalled: [String: String]
+        /// Pipelines that have not begun, by their files, with the reason.
+        var silent: [String: String]?
         /// Why the last reload was refused; nil where it was taken, or there was none.
         var refused: [String]?
         /// Why the journal cannot be written; nil where it can.

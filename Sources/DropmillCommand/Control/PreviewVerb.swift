@@ -5,7 +5,7 @@ enum PreviewVerb: ControlVerb {
     static let patience = 20
 
     enum Change: String, Codable {
-        case cancel, release
+        case cancel, release, forget
     }
 
     struct Arguments: Codable, Equatable {

@@ -28,11 +28,16 @@ struct SendingOrder: Codable, Equatable {
     /// Whether jobs are named.
     var names: Bool { !(jobs ?? []).isEmpty }
 
-    /// From one to the next; `Duration` cannot hold all numbers.
-    var pace: Duration {
-        guard let interval, interval.isFinite else { return .zero }
-        return .seconds(min(max(0, interval), 1e7))
+    /// Whether neither jobs nor filters are given.
+    var choosesAll: Bool {
+        let filters: [Any?] = [pipeline, name, code, since, until]
+        return all == true && !names && filters.allSatisfy { $0 == nil }
     }
+
+    private static let longestInterval = 1e7
+
+    /// From one to the next, of an order whose `query` makes sense.
+    var pace: Duration { .seconds(min(max(0, interval ?? 0), Self.longestInterval)) }
 
     /// What the filters say. Nothing is chosen by chance.
     func query() throws(ControlProblem) -> JobQuery {
@@ -46,6 +51,10 @@ struct SendingOrder: Codable, Equatable {
                 throw ControlProblem("'\(EscapedText.of(name))' is not a pattern of names")
             }
             query.pattern = pattern
+        }
+        if let interval, !(0...Self.longestInterval).contains(interval) {
+            throw ControlProblem(
+                "'interval' is \(interval), and must be from 0 to \(Int(Self.longestInterval)) seconds")
         }
         if let limit, limit < 1 { throw ControlProblem("'limit' must be at least 1") }
         let chooses = query != JobQuery() || all == true

@@ -16,7 +16,7 @@ enum SendingVerb: ControlVerb {
         /// What tells it from others.
         var run: String
         /// How many jobs are to be sent in, of which size, and the first names; nil while there is none.
-        var found: String?
+        var found: JobSummary?
         /// What follows those that are known; no more than fit into an answer.
         var results: [Result] = []
         /// How many jobs are still to be sent in.

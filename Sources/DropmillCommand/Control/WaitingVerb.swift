@@ -19,6 +19,8 @@ enum WaitingVerb: ControlVerb {
         var silent: Set<String> = []
         /// Those whose inboxes have not answered now: they are not among the others either.
         var busy: Set<String> = []
+        /// Those that are not loaded any more, and whose jobs others take over as what is under way ends: nil if none.
+        var ending: Set<String>?
         /// Where something does not move.
         var stalled: [String: Stalled] = [:]
         /// Whether the daemon is about to end: nil where it is not.

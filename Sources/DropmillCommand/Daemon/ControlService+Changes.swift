@@ -84,6 +84,7 @@ extension ControlService {
                         switch arguments.change {
                         case .cancel: try engine.previewCallOff(ids).map(\.refusal)
                         case .release: try engine.release(ids, by: nil).map(\.refusal)
+                        case .forget: engine.presence(of: ids)
                         }
                     return .init(results: zip(ids, refusals).map { .init(job: $0.text, refusal: $1) })
                 } catch {

@@ -24,6 +24,9 @@ extension ControlService {
             let text = isOwn ? texts[file].map { String(decoding: $0, as: UTF8.self) } : nil
             return FilesVerb.Difference(difference, of: data(file), loaded: text)
         }
+        answer.differences += reloader.silent.map {
+            FilesVerb.Difference(file: data($0.file), kind: .silent, place: data($0.place), reason: $0.text)
+        }
         return answer
     }
 

@@ -13,6 +13,9 @@ extension ControlService {
             ControlHandler(SendingVerb.self) { @Sendable arguments, _, reply in
                 queue.board.follow(arguments, reply: reply)
             },
+            ControlHandler(RunsVerb.self) { @Sendable _, _, reply in
+                reply(.success(.init(runs: queue.board.underWay)))
+            },
             ControlHandler(HaltVerb.self) { @Sendable arguments, _, reply in
                 guard queue.board.has(arguments.run) else { return reply(.failure(SendingBoard.unknown)) }
                 queue.halt(arguments.run)

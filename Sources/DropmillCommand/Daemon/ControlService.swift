@@ -37,7 +37,8 @@ enum ControlService {
                     .success(
                         .init(
                             inboxes: report.inboxes.mapValues { WaitingVerb.Inbox($0) }, silent: report.silent,
-                            busy: report.busy, stalled: report.stalled.mapValues { WaitingVerb.Stalled($0) },
+                            busy: report.busy, ending: report.ending.isEmpty ? nil : report.ending,
+                            stalled: report.stalled.mapValues { WaitingVerb.Stalled($0) },
                             stopping: report.isStopping ? true : nil)))
             }
         }

@@ -1,5 +1,6 @@
 import Files
 import PipelineEngine
+import PipelineKit
 
 extension Reloader {
     /// Puts what was read in force in a daemon: the pipelines and who may ask, or neither.
@@ -20,7 +21,8 @@ extension Reloader {
             do throws(IOError) {
                 try control?.admit(ControlAccess(settings))
             } catch {
-                warn("\(error); members of the 'control_group' cannot reach this daemon")
+                let whom = settings.controlGroup.map { "members of the group \(AccountName.group($0))" }
+                warn("\(error); \(whom ?? "others than its user") may reach this daemon differently than it is set")
             }
             return changes
         }

@@ -26,6 +26,7 @@ final class Reloader: Sendable {
     }
 
     typealias Done = @Sendable (Outcome) -> Void
+    typealias Awaiting = @Sendable ([PipelineReading.Silence]) -> Void
     /// Puts pipelines and settings in force; of these the names of those that have changed.
     typealias Apply = @Sendable ([Pipeline], ServiceSettings, [String]) throws(EngineError) -> [PipelineChange]
 
@@ -46,7 +47,12 @@ final class Reloader: Sendable {
         var last: Last?
         /// Where the folders of what is in force were found.
         var known = KnownFolders()
+        /// Those whose folders did not answer at the start, which begin as soon as they do.
+        var silent: [PipelineReading.Silence]
     }
+
+    /// How many seconds a reload waits for the files to be read and checked.
+    static let patience = 20.0
 
     /// What it was started with.
     let paths: [FilePath]
@@ -56,19 +62,24 @@ final class Reloader: Sendable {
     private let service: ServiceNotifier?
     private let state: Mutex<State>
     let queue = DispatchQueue(label: "dropmill.reload")
-    private let lookout = Lookout(label: "dropmill.reload.reading")
+    private let lookout: Lookout
     private let patience: Double
+    private let retry: Duration?
+    private let awaiting: Awaiting
 
-    /// For a daemon that starts with what was read of these files, and of those in these folders. `patience`: how many
-    /// seconds a reload waits for them to be read.
+    /// For a daemon that starts with what was read of these files. `patience`: how many seconds a reload waits for them
+    /// to be read; `retry`: how often folders are looked at that did not
+    /// answer at the start, if at all; `awaiting`: told which of its pipelines have not begun yet, when that changes.
     init(
-        _ paths: [FilePath], settings place: SettingsPlace, loader: PipelineLoader, loaded: PipelineFiles,
-        _ settings: ServiceSettings, service: ServiceNotifier? = nil, patience: Double = 20,
+        _ paths: [FilePath], settings place: SettingsPlace, loader: PipelineLoader, loaded: PipelineReading,
+        _ settings: ServiceSettings, _ lookout: Lookout, service: ServiceNotifier? = nil, patience: Double = patience,
+        retry: Duration? = .seconds(10), awaiting: @escaping Awaiting = { @Sendable _ in },
         report: @escaping @Sendable (EngineEvent) -> Void
     ) {
-        (self.paths, self.place, self.loader) = (paths, place, loader)
-        (self.service, self.patience, self.report) = (service, patience, report)
-        state = Mutex(State(loaded: loaded, settings: settings))
+        (self.paths, self.place, self.loader, self.lookout) = (paths, place, loader, lookout)
+        (self.service, self.patience, self.retry) = (service, patience, retry)
+        (self.awaiting, self.report) = (awaiting, report)
+        state = Mutex(State(loaded: loaded.files, settings: settings, silent: loaded.silent))
     }
 
     /// The daemon has started with these pipelines: what was asked for meanwhile is done now.
@@ -79,6 +90,7 @@ final class Reloader: Sendable {
         queue.async { @Sendable in
             self.note(pipelines)
             self.run()
+            self.addSilent()
         }
     }
 
@@ -98,16 +110,69 @@ final class Reloader: Sendable {
     /// What the last one came to; nil where there was none.
     var last: Last? { state.withLock { $0.last } }
 
-    /// What is in force, and how the files differ from it. Reads them, so it may block.
+    /// Those that have not begun, since their folders do not answer.
+    var silent: [PipelineReading.Silence] { state.withLock { $0.silent } }
+
+    /// What is in force, and how the files differ from it, as far as they answer. Reads them, so it blocks.
     func differences() -> (
         loaded: PipelineFiles, differences: [(file: FilePath, difference: PipelineFiles.Difference)]
     ) {
         let loaded = state.withLock { $0.loaded }
-        return (loaded, read().differences(from: loaded))
+        let read = lookout.attempt(until: .now() + Self.patienceWithAsking) { @Sendable [self] mayLook in
+            self.read(mayLook)
+        }
+        switch read {
+        case .over(let files): return (loaded, files.differences(from: loaded))
+        case .silent(let place):
+            let file = place ?? paths.first ?? FilePath()
+            return (loaded, [(file, .gone("'\(file.text)' does not answer"))])
+        }
     }
 
-    private func read(_ mayLook: Lookout.Permit = .always) -> PipelineFiles {
+    /// How many seconds one look may take: to answer a question about the files, and to try silent folders again.
+    private static let patienceWithAsking = 3.0
+
+    private func read(_ mayLook: Lookout.Permit) -> PipelineFiles {
         PipelineLoader.read(paths, settings: place, mayLook)
+    }
+
+    /// Adds pipelines that the start left out, as they were read then, once their folders answer.
+    private func addSilent() {
+        let (phase, files, settings, known, silent) = state.withLock {
+            ($0.phase, $0.loaded, $0.settings, $0.known, $0.silent)
+        }
+        guard let retry, case .running(let apply) = phase, !silent.isEmpty else { return }
+        defer { queue.after(retry) { @Sendable [weak self] in self?.addSilent() } }
+        let reading: PipelineReading
+        do throws(PipelineReading.Unanswered) {
+            reading = try PipelineReading(files, known, by: loader, lookout, patience: Self.patienceWithAsking)
+        } catch {
+            return
+        }
+        guard reading.silent.count < silent.count else { return }
+        let outcome = take(.over((files, reading.pipelines.map { ($0, settings) })), apply)
+        guard !state.withLock({ if case .stopping = $0.phase { true } else { false } }) else { return }
+        switch outcome {
+        case .taken:
+            state.withLock { $0.silent = reading.silent }
+            awaiting(reading.silent)
+            if case .success(let pipelines) = reading.pipelines { note(pipelines) }
+        case .refused(let problems):
+            // It is tried again, and told once.
+            let reason = problems.joined(separator: "; ")
+            let hindered = silent.filter { left in
+                left.reason != reason && !reading.silent.contains { $0.file == left.file }
+            }
+            state.withLock { state in
+                for index in state.silent.indices where hindered.contains(state.silent[index]) {
+                    state.silent[index].reason = reason
+                }
+            }
+            for left in hindered {
+                report(.warning(pipeline: nil, message: "\(left.file.text) is not started: \(reason)"))
+            }
+        case .stopping: break
+        }
     }
 
     private func run() {
@@ -133,12 +198,13 @@ final class Reloader: Sendable {
         let isStopping = state.withLock { state in
             if case .stopping = state.phase { return true }
             if case .taken = outcome, case .over(let read) = read, case .success(let config) = read.config {
-                (state.loaded, state.settings) = (read.files, config.settings)
+                (state.loaded, state.settings, state.silent) = (read.files, config.settings, [])
                 taken = config.pipelines
             }
             state.last = Last(time: .now(), outcome: outcome)
             return false
         }
+        if taken != nil { awaiting([]) }
         if case .refused(let problems) = outcome {
             guard !isStopping else { return (.stopping, nil) }
             let reasons = problems.joined(separator: "; ")
@@ -157,11 +223,7 @@ final class Reloader: Sendable {
                 return .refused([error.message])
             }
         case .over((_, .failure(let problems))): return .refused(problems.all.map(\.description))
-        case .silent(let place):
-            let why = place.map { ": '\($0.text)' does not answer; mount its file system again, or do without it" }
-            return .refused([
-                "the pipeline files were not read and checked within \(Duration.seconds(patience).text)\(why ?? "")"
-            ])
+        case .silent(let place): return .refused([PipelineReading.Unanswered(place, within: patience).message])
         }
     }
 

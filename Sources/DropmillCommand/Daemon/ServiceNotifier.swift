@@ -11,7 +11,9 @@ final class ServiceNotifier: Sendable {
         var isReady = false
         var isReloading = false
         var isStopping = false
-        var hasWarned = false
+        /// What it warned of, once, and who is told.
+        var warning: String?
+        var warn: (@Sendable (String) -> Void)?
         /// The last message could not be sent.
         var isStuck = false
         var isTryingAgain = false
@@ -26,13 +28,12 @@ final class ServiceNotifier: Sendable {
     let watchdogInterval: Duration?
     private let path: [UInt8]
     private let socket: Int32
-    private let warn: @Sendable (String) -> Void
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "dropmill.service")
 
     /// For the manager that started this process; nil where there is none. What it set is not for our own children.
     /// To be called before anything may start another thread.
-    static func ofManager(warn: @escaping @Sendable (String) -> Void) -> ServiceNotifier? {
+    static func ofManager() -> ServiceNotifier? {
         func take(_ name: String) -> String? {
             let value = getenv(name).map { String(cString: $0) }
             unsetenv(name)
@@ -40,22 +41,30 @@ final class ServiceNotifier: Sendable {
         }
         let interval = Watchdog.interval(microseconds: take("WATCHDOG_USEC"), process: take("WATCHDOG_PID"))
         guard let path = take("NOTIFY_SOCKET"), !path.isEmpty else { return nil }
-        return ServiceNotifier(path, watchdogInterval: interval, warn: warn)
+        return ServiceNotifier(path, watchdogInterval: interval)
     }
 
     /// `path`: of a socket; one that begins with `@` is in the abstract namespace.
-    init(_ path: String, watchdogInterval: Duration? = nil, warn: @escaping @Sendable (String) -> Void) {
+    init(_ path: String, watchdogInterval: Duration? = nil) {
         self.watchdogInterval = watchdogInterval
         var bytes = Array(path.utf8)
         if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
         self.path = bytes
-        self.warn = warn
         socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(socket) }
+
+    /// Has that told where the manager cannot be told, also if that was before.
+    func warn(by warn: @escaping @Sendable (String) -> Void) {
+        let warning = state.withLock { state in
+            state.warn = warn
+            return state.warning
+        }
+        if let warning { warn(warning) }
+    }
 
     /// The start goes on, as long as it is not ready.
     func starting() {
@@ -140,14 +149,19 @@ final class ServiceNotifier: Sendable {
     }
 
     private func retain(because error: Int32) {
-        let (isNews, isToTryAgain) = state.withLock { state in
+        let name = EscapedText.of(path.first == 0 ? Array("@".utf8) + path.dropFirst() : path)
+        let warning =
+            "cannot tell the service manager how it is: \(String(cString: strerror(error))) at its socket '\(name)' "
+            + "(NOTIFY_SOCKET); it may take a start or a reload for one that hangs"
+        let (warn, isToTryAgain) = state.withLock { state in
             state.isStuck = true
             state.backlog.removeSigns()
-            defer { state.hasWarned = true }
+            let isNews = state.warning == nil
+            if isNews { state.warning = warning }
             // One that is not there is not waited for.
             let isToTryAgain = [EAGAIN, ENOBUFS].contains(error) && !state.isTryingAgain
             if isToTryAgain { state.isTryingAgain = true }
-            return (!state.hasWarned, isToTryAgain)
+            return (isNews ? state.warn : nil, isToTryAgain)
         }
         if isToTryAgain {
             queue.after(.seconds(1)) { @Sendable [weak self] in
@@ -155,8 +169,7 @@ final class ServiceNotifier: Sendable {
                 self?.deliver()
             }
         }
-        guard isNews else { return }
-        warn("cannot tell the service manager how it is: \(String(cString: strerror(error))); see NOTIFY_SOCKET")
+        warn?(warning)
     }
 
     private func put(_ message: [UInt8], waiting: Bool) -> Bool {

@@ -23,6 +23,27 @@ struct StopSignals: Sendable {
         for number in Self.numbers { signal(number, SIG_DFL) }
     }
 
+    /// Does what may have to wait for a disk while there is nothing that is to be stopped in order: a signal to stop
+    /// ends the process.
+    func whileNothingRuns<Value>(_ body: () -> Value) -> Value {
+        let isOver = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "dropmill.signals.start").async { @Sendable in
+            while isOver.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+                var (stops, none) = (sigset_t(), timespec())
+                sigemptyset(&stops)
+                for number in [SIGTERM, SIGINT] { sigaddset(&stops, number) }
+                let number = sigtimedwait(&stops, nil, &none)
+                guard number > 0 else { continue }
+                pthread_sigmask(SIG_UNBLOCK, &stops, nil)
+                raise(number)
+                // The first process of a container is spared by what it does not handle.
+                _exit(128 + number)
+            }
+        }
+        defer { isOver.signal() }
+        return body()
+    }
+
     /// Listens from now on, also for what has come meanwhile; `stop` is called once and `reload` at each SIGHUP before
     /// that, on a thread of its own. `answer` is called there for each `ask`.
     func listen(

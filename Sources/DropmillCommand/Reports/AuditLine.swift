@@ -35,6 +35,7 @@ struct AuditLine: Equatable {
             if bump.isLast { words?.append("--last") }
         case RetryVerb.name, ReplayVerb.name:
             words = arguments(SendingOrder.self).map(Self.words(of:))
+        case HaltVerb.name: words = arguments(HaltVerb.Arguments.self).map { [$0.run] }
         default: break
         }
         self.verb = verb
@@ -47,7 +48,16 @@ struct AuditLine: Equatable {
         return jobs(order.jobs ?? []) + option("--pipeline", order.pipeline)
             + option("--name", order.name.map { "'\($0)'" }) + option("--code", order.code)
             + option("--since", time(order.since)) + option("--until", time(order.until))
-            + option("--limit", order.limit.map(String.init))
+            + option("--limit", order.limit.map(String.init)) + (order.choosesAll ? ["--failed"] : [])
+            + option("--rate", order.interval.flatMap { rate($0) })
+    }
+
+    /// `10/s`, `100/m` or `500/h`; nil for none.
+    private static func rate(_ interval: Double) -> String? {
+        guard interval > 0, interval <= 3600 else { return nil }
+        let units: [(name: String, seconds: Double)] = [("s", 1), ("m", 60), ("h", 3600)]
+        guard let unit = units.first(where: { ($0.seconds / interval).rounded() >= 1 }) else { return nil }
+        return "\(Int((unit.seconds / interval).rounded()))/\(unit.name)"
     }
 
     private static func jobs(_ ids: [String]) -> [String] {

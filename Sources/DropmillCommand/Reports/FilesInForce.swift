@@ -27,17 +27,32 @@ struct FilesInForce {
         }
     }
 
-    /// The pipelines as the daemon has them; nil where it does not say that to everybody, or they cannot be read here.
-    func pipelines(by loader: PipelineLoader) -> [Pipeline]? {
-        let news = differences.filter { $0.kind != .added }.map { (Self.path($0.file), $0.loaded) }
-        let texts = Dictionary(news) { first, _ in first }
-        var files = PipelineLoader.read(loaded.filter { texts[$0] == nil })
-        for path in loaded {
-            guard let text = texts[path] else { continue }
-            guard let text else { return nil }
-            files.add(Array(text.utf8), of: path)
+    /// What it does not wait for: whoever looks there beside it hangs until that answers (a look at a name waits for
+    /// another one's, without an end).
+    var silent: [PipelineReading.Silence] {
+        differences.filter { $0.kind == .silent }.map { left in
+            PipelineReading.Silence(file: Self.path(left.file), place: FilePath(bytes: Array(left.place ?? left.file)))
         }
-        do throws(ConfigProblems) { return try loader.load(files) } catch { return nil }
+    }
+
+    /// The pipelines as the daemon has them, but for those whose folders do not answer; nil where it does not say that
+    /// to everybody, or they cannot be read here.
+    func pipelines(by loader: PipelineLoader) -> [Pipeline]? {
+        let news = differences.filter { ![.added, .silent].contains($0.kind) }.map { (Self.path($0.file), $0.loaded) }
+        let texts = Dictionary(news) { first, _ in first }
+        let lookout = Lookout(label: "dropmill.reading")
+        do throws(PipelineReading.Unanswered) {
+            var files = try PipelineReading.read(loaded.filter { texts[$0] == nil }, lookout)
+            for path in loaded {
+                guard let text = texts[path] else { continue }
+                guard let text else { return nil }
+                files.add(Array(text.utf8), of: path)
+            }
+            let pipelines = try PipelineReading(files, by: loader, but: silent, lookout).pipelines
+            do throws(ConfigProblems) { return try pipelines.get() } catch { return nil }
+        } catch {
+            return nil
+        }
     }
 
     /// As people in the current folder would write it.

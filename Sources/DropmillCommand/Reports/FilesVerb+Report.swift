@@ -14,6 +14,8 @@ extension FilesVerb.Difference {
             let ago = at.map { now - Timestamp(nanoseconds: $0) }.flatMap { $0 >= .zero ? " \($0.text) ago" : nil }
             return "\(name) was changed\(ago ?? "") and is not loaded"
         case .added: return "\(name) is new and not loaded"
+        case .silent:
+            return "\(name) is not started: \(EscapedText.printable(reason ?? "")); it begins as soon as that does"
         case .gone: return "\(name) is not as it was loaded: \(EscapedText.printable(reason ?? "it is gone"))"
         }
     }

@@ -33,6 +33,7 @@ struct HealthReport {
             + "\(answer.jobs) unfinished job\(answer.jobs == 1 ? "" : "s")"
         problems += answer.paused.sorted { $0.key < $1.key }.map { "\($0.key) is paused: \($0.value)" }
         problems += answer.stalled.sorted { $0.key < $1.key }.map { "\($0.key) is stalled: \($0.value)" }
+        problems += (answer.silent ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) is not started: \($0.value)" }
         if let refused = answer.refused {
             let rest = refused.count > 1 ? " (and \(refused.count - 1) more)" : ""
             problems.append("the last reload was refused: \(refused.first ?? "")\(rest)")

@@ -1,3 +1,4 @@
+import Dispatch
 import Files
 import FolderWatch
 import Glibc
@@ -27,6 +28,8 @@ struct InboxLook {
     var silent: Set<String> = []
     /// Those whose inboxes have not answered now.
     var busy: Set<String> = []
+    /// Those whose jobs others take over, as what is under way ends.
+    var ending: Set<String> = []
     /// Those in which something does not move.
     var stalled: [String: WaitingVerb.Stalled] = [:]
     /// Whether the running daemon is about to end.
@@ -34,8 +37,8 @@ struct InboxLook {
     /// Why the running daemon does not report what waits.
     var problem: String?
 
-    /// The pipelines that the daemon runs; nil where it does not say.
-    var loaded: Set<String>? { problem == nil ? Set(inboxes.keys).union(silent).union(busy) : nil }
+    /// The pipelines of which the daemon runs something; nil where it does not say.
+    var loaded: Set<String>? { problem == nil ? Set(inboxes.keys).union(silent).union(busy).union(ending) : nil }
 
     /// Queries the daemon that holds the folder for the first `limit` waiting drops of each inbox.
     static func asking(_ folder: FilePath, limit: Int) -> InboxLook {
@@ -43,7 +46,7 @@ struct InboxLook {
             let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: limit), in: folder)
             return InboxLook(
                 inboxes: answer.inboxes.mapValues { Inbox($0) }, silent: answer.silent, busy: answer.busy,
-                stalled: answer.stalled, isStopping: answer.stopping == true)
+                ending: answer.ending ?? [], stalled: answer.stalled, isStopping: answer.stopping == true)
         } catch {
             return InboxLook(problem: error.message)
         }
@@ -51,22 +54,36 @@ struct InboxLook {
 
     /// Counts what is in the inboxes and taken by name. `rules`: a pipeline as its file describes it now; nil if
     /// unknown.
-    static func counting(_ records: [PipelineRecord], rules: (PipelineRecord) -> Pipeline?) -> InboxLook {
+    static func counting(
+        _ records: [PipelineRecord], rules: @escaping @Sendable (PipelineRecord) -> Pipeline?
+    ) -> InboxLook {
         var look = InboxLook()
+        let lookout = Lookout(label: "dropmill.counting")
         for record in records {
-            do throws(IOError) {
-                if let pipeline = rules(record), pipeline.inbox == record.inbox {
-                    look.inboxes[record.name] = Inbox(waiting: try count(pipeline))
-                } else {
-                    let guess = Pipeline(
-                        name: record.name, source: "", inbox: record.inbox, processed: .delete, failed: record.failed)
-                    look.inboxes[record.name] = Inbox(waiting: try count(guess), isRough: true)
-                }
-            } catch {
-                // The journal's last count is shown instead, with its time.
+            let counted = lookout.attempt(until: .now() + patience) { mayLook in
+                mayLook(record.inbox) ? count(record, rules(record)) : nil
+            }
+            switch counted {
+            case .over(let inbox): look.inboxes[record.name] = inbox
+            case .silent: look.silent.insert(record.name)
             }
         }
         return look
+    }
+
+    /// How many seconds are waited for an inbox.
+    private static let patience = 3.0
+
+    /// Nil where it cannot be read: the journal's last count is shown instead, with its time.
+    private static func count(_ record: PipelineRecord, _ rules: Pipeline?) -> Inbox? {
+        do throws(IOError) {
+            if let pipeline = rules, pipeline.inbox == record.inbox { return Inbox(waiting: try count(pipeline)) }
+            let guess = Pipeline(
+                name: record.name, source: "", inbox: record.inbox, processed: .delete, failed: record.failed)
+            return Inbox(waiting: try count(guess), isRough: true)
+        } catch {
+            return nil
+        }
     }
 
     private static func count(_ pipeline: Pipeline) throws(IOError) -> Int {

@@ -15,6 +15,17 @@ extension StatusReport {
                     if let ended = run.endedAt { json.text("ended_at", ended.iso8601) }
                 }
                 if let silence { json.text("silence", silence) }
+                if !runs.isEmpty {
+                    json.array("runs") { json in
+                        for run in runs {
+                            json.object { json in
+                                json.text("run", run.run)
+                                json.text("verb", run.verb.rawValue)
+                                if let left = run.left { json.integer("left", left) }
+                            }
+                        }
+                    }
+                }
                 if !unloaded.isEmpty {
                     json.array("not_loaded") { json in
                         for difference in unloaded { json.object { difference.write(&$0) } }

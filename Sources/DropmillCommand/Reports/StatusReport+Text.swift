@@ -9,24 +9,36 @@ extension StatusReport {
     func lines(now: Timestamp, columns: Int? = nil) -> [String] {
         var lines = [daemon(now: now)]
         if let silence { lines.append("cannot say what waits: \(EscapedText.printable(silence))") }
-        lines += unloaded.map { "\($0.text(now: now)); 'dropmill reload' loads what is there" }
+        lines += unloaded.map { file in
+            file.text(now: now) + (file.kind == .silent ? "" : "; 'dropmill reload' loads what is there")
+        }
+        lines += runs.map { "\($0.text); 'dropmill halt \($0.run)' ends it" }
         guard !rows.isEmpty else { return lines + ["no pipeline has run yet"] }
         var table = TextTable([
             ("PIPELINE", .left), ("WAITING", .right), ("ACTIVE", .right), ("DEFERRED", .right), ("SETTLING", .right),
             ("DONE", .right), ("FAILED", .right),
         ])
-        for row in rows {
+        let shown = rows.filter { !$0.isOver }
+        for row in shown {
             let numbers = [row.active, row[.deferred], row[.settling], row[.processed], row[.failed]]
             table.add([row.name, row.waiting.map { "\($0)" } ?? "?"] + numbers.map { "\($0)" })
         }
         let laidOut = table.lines
         let isNarrow = columns.map { columns in laidOut.contains { $0.count > columns } } ?? false
         lines += isNarrow ? [""] : ["", laidOut[0]]
-        for (row, line) in zip(rows, laidOut.dropFirst()) {
+        for (row, line) in zip(shown, laidOut.dropFirst()) {
             lines.append(isNarrow ? Self.words(of: row) : line)
             lines += (notes(of: row, now: now) + Self.waiting(row.inbox)).map { "  \(EscapedText.printable($0))" }
         }
+        let over = rows.filter(\.isOver).map(\.name)
+        if !over.isEmpty { lines += ["", "not loaded any more, with nothing unfinished: \(Self.few(over))"] }
         return lines
+    }
+
+    /// The first names.
+    private static func few(_ names: [String], most: Int = 5) -> String {
+        let rest = names.count - most
+        return names.prefix(most).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
     }
 
     /// `scans: 12 waiting, 3 active, 1 failed`; of those after the first two only what there is.
@@ -67,6 +79,7 @@ extension StatusReport {
             let stages = row.activeStages.map { "\($0.kind) \($0.jobs.queued + $0.jobs.running)" }
             notes.append("will resume at the next start: " + stages.joined(separator: ", "))
         }
+        if row.isEnding { notes.append("another pipeline takes its jobs over, as what is under way ends") }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
         if let stalled = row.stalled { notes.append("stalled: \(stalled.text)") }
         if row.isBusy { notes.append("the inbox is busy; how much waits is what was known last") }

@@ -32,8 +32,16 @@ struct StatusReport {
         /// Whether the daemon that runs does not run this pipeline.
         var isLeftOut = false
 
+        /// Whether others take its jobs over, as what is under way ends.
+        var isEnding = false
+
+        /// Whether it is not run any more, and has left nothing to be seen to.
+        var isOver: Bool {
+            isLeftOut && hold == nil && active + self[.deferred] + self[.settling] + self[.lost] == 0
+        }
+
         /// How many drops wait; nil where that is not known.
-        var waiting: Int? { isLeftOut ? nil : inbox?.waiting ?? record?.waiting }
+        var waiting: Int? { isLeftOut || isEnding ? nil : inbox?.waiting ?? record?.waiting }
 
         /// Why the pipeline pauses, or did at the end.
         var paused: Failure? { record?.paused ?? inbox?.paused }
@@ -66,6 +74,8 @@ struct StatusReport {
     private(set) var silence: String?
     /// What of the running daemon's files is not loaded.
     var unloaded: [FilesVerb.Difference] = []
+    /// What the running daemon sends in again.
+    var runs: [RunsVerb.Run] = []
 
     init(_ journal: any JournalReading, isRunning: Bool) throws(JournalError) {
         self.isRunning = isRunning
@@ -91,7 +101,7 @@ struct StatusReport {
     mutating func add(_ look: InboxLook) {
         (silence, isStopping) = (look.problem, look.isStopping)
         // A daemon that has just begun is ahead of what is written down.
-        let loaded = Set(look.inboxes.keys).union(look.silent).union(look.busy)
+        let loaded = look.loaded ?? []
         let unknown = loaded.subtracting(rows.map(\.name))
         rows = (rows + unknown.map { Row(record: nil, name: $0) }).sorted { $0.name < $1.name }
         for index in rows.indices {
@@ -99,6 +109,7 @@ struct StatusReport {
             rows[index].isSilent = look.silent.contains(rows[index].name)
             rows[index].stalled = look.stalled[rows[index].name]
             rows[index].isBusy = look.busy.contains(rows[index].name)
+            rows[index].isEnding = look.ending.contains(rows[index].name)
             rows[index].isLeftOut = isRunning && silence == nil && !loaded.contains(rows[index].name)
         }
     }

@@ -19,6 +19,7 @@ final class SendingBoard: Sendable {
 
     private struct State {
         var runs: [String: Answer] = [:]
+        var kinds: [String: SendingOrder.Kind] = [:]
         var followers: [UInt64: Follower] = [:]
         var lastFollower: UInt64 = 0
 
@@ -37,11 +38,27 @@ final class SendingBoard: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "dropmill.sending.followers")
 
-    /// A new run, of which nothing is known.
-    func begin() -> Answer {
-        let answer = Answer(run: String(UInt64.random(in: .min ... .max), radix: 16))
-        state.withLock { $0.runs[answer.run] = answer }
-        return answer
+    /// A new run, of which nothing is known. `kind`: nil for one that sends nothing.
+    func begin(_ kind: SendingOrder.Kind?) -> Answer {
+        state.withLock { state in
+            var answer = Answer(run: "")
+            repeat {
+                answer.run = String(UInt32.random(in: 0x100000...0xffffff), radix: 16)
+            } while state.runs[answer.run] != nil
+            state.runs[answer.run] = answer
+            state.kinds[answer.run] = kind
+            return answer
+        }
+    }
+
+    /// Those that are under way.
+    var underWay: [RunsVerb.Run] {
+        state.withLock { state in
+            state.kinds.sorted { $0.key < $1.key }.compactMap { run, kind in
+                guard let answer = state.runs[run], !answer.isOver else { return nil }
+                return RunsVerb.Run(run: run, verb: kind, left: answer.found == nil ? nil : answer.left)
+            }
+        }
     }
 
     /// Whether it is known.
@@ -58,7 +75,7 @@ final class SendingBoard: Sendable {
         for (follower, answer) in told { follower.reply(answer) }
         guard isOver else { return }
         queue.after(Self.memory) { @Sendable [weak self] in
-            self?.state.withLock { $0.runs[run] = nil }
+            self?.state.withLock { ($0.runs[run], $0.kinds[run]) = (nil, nil) }
         }
     }
 

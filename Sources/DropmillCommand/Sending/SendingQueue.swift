@@ -37,7 +37,7 @@ actor SendingQueue: QueueActor {
         _ kind: SendingOrder.Kind, _ order: SendingOrder, isRehearsal: Bool = false, end: @escaping ControlHandler.End
     ) throws(ControlProblem) -> SendingVerb.Answer {
         let query = try order.query()
-        let answer = board.begin()
+        let answer = board.begin(isRehearsal ? nil : kind)
         enqueue { queue in
             queue.recording.enter()
             guard let sending = queue.find(answer.run, kind, order, query, end) else { return }

@@ -9,7 +9,7 @@ import SystemPackage
 /// verb where none answers.
 struct SendingRun {
     /// How many jobs were found, of which size, and the first names; nil where none was.
-    let found: String?
+    let found: JobSummary?
     private var resubmission: Resubmission
     private var rest: ArraySlice<JobID>
     private var (sent, refused) = (0, 0)
@@ -28,7 +28,7 @@ struct SendingRun {
                 try resubmission.find(query)
             }
         let records = Array(all.prefix(order.limit ?? all.count))
-        found = records.isEmpty ? nil : JobSelection.text(of: records)
+        found = records.isEmpty ? nil : JobSummary(records)
         rest = records.map(\.id)[...]
         self.resubmission = resubmission
     }

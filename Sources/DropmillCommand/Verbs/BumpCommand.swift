@@ -1,4 +1,6 @@
 import ArgumentParser
+import Dispatch
+import Files
 import Journal
 
 /// `dropmill bump`: what cannot wait, and what can.
@@ -25,13 +27,27 @@ struct BumpCommand: ParsableCommand {
 
     @OptionGroup var state: StateFolderOption
 
+    /// How many seconds are waited for inboxes.
+    private static let patience = 10.0
+
     func run() throws {
         let folder = state.folder
-        let loaded = InboxLook.asking(folder.path, limit: 0).loaded
-        let found = try folder.read { journal throws(JournalError) in
-            try WaitingFinder.find(waiting, in: journal, loaded: loaded)
+        let look = InboxLook.asking(folder.path, limit: 0)
+        // Where one does not answer the daemon is asked in vain, and so is the file system.
+        let answering = look.loaded?.subtracting(look.silent).subtracting(look.busy)
+        let lookout = Lookout(label: "dropmill.finding")
+        let outcome = lookout.attempt(until: .now() + Self.patience) { @Sendable [waiting] _ in
+            Result { () throws(ExitCode) in
+                try folder.read { journal throws(JournalError) in
+                    try WaitingFinder.find(waiting, in: journal, loaded: answering)
+                }
+            }
         }
-        switch found {
+        guard case .over(let result) = outcome else {
+            StandardError.print("error: \(waiting): its file system does not answer; 'dropmill status' says which")
+            throw ExitStatus.busy
+        }
+        switch try result.get() {
         case .failure(let problem): StandardError.print("error: \(problem.message)")
         case .success(let (waiting, name)):
             do throws(ControlClient.Problem) {

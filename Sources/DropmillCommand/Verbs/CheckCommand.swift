@@ -37,22 +37,28 @@ struct CheckCommand: StageVerb {
         if settingsSchema { return print(SettingsSchema.json) }
         if schema { return print(PipelineSchema(stages).json) }
         let inForce = pipelines.paths.isEmpty ? FilesInForce(asking: state.folder) : nil
-        let files = PipelineLoader.read(
+        let reading = try PipelineArguments.reading(
             inForce?.given ?? pipelines.given,
-            settings: settings.given.map { .file($0) } ?? inForce?.settings ?? .beside)
+            settings: settings.given.map { .file($0) } ?? inForce?.settings ?? .beside, stages,
+            but: inForce?.silent ?? [], isWarned: false)
+        // What could not be checked is no mistake of its file, and none of the others.
+        let silent = reading.silent.map(\.problem)
         guard json else {
-            let loaded = try PipelineArguments.load(files, stages)
+            let loaded = try PipelineArguments.orReport(reading.pipelines)
             for pipeline in loaded { print(Self.summary(of: pipeline)) }
             for warning in warnings(of: loaded) { StandardError.print("warning: \(warning)") }
+            for problem in silent { StandardError.print(problem.description) }
+            if !silent.isEmpty { throw ExitStatus.busy }
             return
         }
         do throws(ConfigProblems) {
-            let loaded = try PipelineArguments.loader(stages).load(files)
-            print(Self.json(loaded, [], warnings(of: loaded)))
+            let loaded = try reading.pipelines.get()
+            print(Self.json(loaded, silent, warnings(of: loaded)))
         } catch {
-            print(Self.json([], error.all))
+            print(Self.json([], error.all + silent))
             throw ExitStatus.configuration
         }
+        if !silent.isEmpty { throw ExitStatus.busy }
     }
 
     /// What is on record of pipelines that may be the same under another name.

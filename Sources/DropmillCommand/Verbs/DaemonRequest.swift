@@ -42,7 +42,9 @@ enum DaemonRequest {
         } catch {
             // One has started meanwhile.
             if error.kind == .locked { return try ask() }
-            throw failed(.init(message: error.message))
+            throw failed(
+                folder.isOpen ? .init(message: error.message) : .init(message: folder.closed.message, isForbidden: true)
+            )
         }
         defer { lock.release() }
         let result = try folder.write { journal throws(JournalError) in

@@ -22,8 +22,8 @@ package struct DropmillCommand: ParsableCommand {
             JobsCommand.self,
             ShowCommand.self, ReloadCommand.self, PauseCommand.self, DrainCommand.self, ResumeCommand.self,
             CancelCommand.self, ReleaseCommand.self, BumpCommand.self, AuditCommand.self, RetryCommand.self,
-            ReplayCommand.self, ForgetCommand.self, DoctorCommand.self,
-            StagesCommand.self, InitCommand.self,
+            ReplayCommand.self, HaltCommand.self, ForgetCommand.self, DoctorCommand.self,
+            StagesCommand.self, InitCommand.self, ManCommand.self,
         ])
 
     package init() {}
@@ -43,6 +43,10 @@ package struct DropmillCommand: ParsableCommand {
         if let problem = unknownVerb(arguments.first { $0 != "help" }) {
             StandardError.print(StandardError.line(of: problem))
             exit(withError: ExitCode.validationFailure)
+        }
+        if arguments == ["--version"] {
+            print(BuildVersion.details)
+            end(nil)
         }
         do {
             var command = try parseAsRoot(arguments)
@@ -72,8 +76,11 @@ package struct DropmillCommand: ParsableCommand {
     static func unknownVerb(_ word: String?) -> String? {
         let verbs = configuration.subcommands.compactMap { $0.configuration.commandName }
         guard let word, !word.hasPrefix("-"), !(verbs + ["help"]).contains(word) else { return nil }
-        let meant = Suggestion.nearest(to: word, among: verbs).map { "did you mean '\($0)'?" }
+        let shown = configuration.subcommands.compactMap { verb in
+            verb.configuration.shouldDisplay ? verb.configuration.commandName : nil
+        }
+        let meant = Suggestion.nearest(to: word, among: shown).map { "did you mean '\($0)'?" }
         return "unknown verb '\(EscapedText.of(RawArguments.bytes(of: word)))'; "
-            + (meant ?? "known verbs: \(verbs.joined(separator: ", "))")
+            + (meant ?? "known verbs: \(shown.joined(separator: ", "))")
     }
 }

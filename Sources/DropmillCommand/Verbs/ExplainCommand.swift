@@ -1,7 +1,9 @@
 import ArgumentParser
+import Dispatch
 import Files
 import Glibc
 import PipelineConfig
+import PipelineEngine
 import PipelineKit
 import SystemPackage
 
@@ -33,36 +35,60 @@ struct ExplainCommand: StageVerb {
     func run(with stages: StageRegistry) throws {
         // Somebody may open for writing what a lease was just taken on; the signal of that would end the program.
         signal(SIGIO, SIG_IGN)
-        let report = try report(PipelineArguments.loader(stages))
+        let report = try report(stages)
         if json { print(report.json) } else { for line in report.lines { print(line) } }
         if !report.explanation.isTaken { throw ExitStatus.failure }
     }
 
     /// Of the pipelines that were named; without any of those that a running daemon has.
-    private func report(_ loader: PipelineLoader) throws(ExitCode) -> ExplanationReport {
+    private func report(_ stages: StageRegistry) throws(ExitCode) -> ExplanationReport {
         let folder = state.folder(for: pipelines.paths)
         let inForce = pipelines.paths.isEmpty ? FilesInForce(asking: folder) : nil
-        let files = PipelineLoader.read(inForce?.given ?? pipelines.given)
-        var (news, problems) = ([Pipeline]?.none, ConfigProblems?.none)
-        do throws(ConfigProblems) { news = try loader.load(files) } catch { problems = error }
-        let loaded = inForce?.pipelines(by: loader)
-        guard let shown = loaded ?? news else {
-            StandardError.print(problems?.description ?? "")
-            throw ExitStatus.configuration
+        let silent = (inForce ?? FilesInForce(asking: folder))?.silent ?? []
+        let reading = try PipelineArguments.reading(inForce?.given ?? pipelines.given, stages, but: silent)
+        let loaded = inForce?.pipelines(by: PipelineArguments.loader(stages))
+        let shown = if let loaded { loaded } else { try PipelineArguments.orReport(reading.pipelines) }
+        let lookout = Lookout(label: "dropmill.explaining")
+        let path = file.absolute.lexicallyNormalized()
+        let isSilent = reading.silent.contains { path.starts(with: $0.place.absolute.lexicallyNormalized()) }
+        let outcome = lookout.attempt(until: .now() + Self.patience) { [file] mayLook in
+            !isSilent && mayLook(file)
+                ? Self.report(of: file, shown, reading.pipelines, inForce, isLoaded: loaded != nil, folder) : nil
         }
+        guard case .over(let report?) = outcome else {
+            StandardError.print("error: '\(file.text)' does not answer; mount its file system again")
+            throw ExitStatus.busy
+        }
+        return report
+    }
+
+    /// How many seconds are waited for what is to be looked at: longer than a file is watched.
+    private static let patience = 15.0
+
+    private static func report(
+        of file: FilePath, _ shown: [Pipeline], _ read: Result<[Pipeline], ConfigProblems>, _ inForce: FilesInForce?,
+        isLoaded: Bool, _ folder: StateFolder
+    ) -> ExplanationReport {
         let now = Timestamp.now()
         func explanation(_ pipelines: [Pipeline], _ state: StateFolder?) -> Explanation {
             Explanation(of: file, among: PipelineFolders(pipelines), state: state, now: now)
         }
         var report = ExplanationReport(explanation: explanation(shown, folder))
-        guard let inForce, !inForce.differences.isEmpty else { return report }
-        report.differences = inForce.differences
-        report.isOfFiles = loaded == nil
-        report.problems = problems?.all ?? []
-        if let loaded, let after = news.map({ explanation($0, nil) }),
-            after.lines != explanation(loaded, nil).lines
-        {
-            report.after = after
+        let differences = inForce?.differences.filter { $0.kind != .silent } ?? []
+        guard !differences.isEmpty else { return report }
+        report.differences = differences
+        report.isOfFiles = !isLoaded
+        do throws(ConfigProblems) {
+            let new = try read.get()
+            let after = explanation(new, nil)
+            let own = Set(after.accounts.map(\.pipeline.name))
+            let changes = PipelineChange.changes(from: shown, to: new).filter {
+                own.contains($0.pipeline) && $0.kind != .unchanged
+            }
+            if isLoaded { report.change = changes.first.map { "\($0.pipeline) \($0.text)" } }
+            if isLoaded, after.lines != explanation(shown, nil).lines { report.after = after }
+        } catch {
+            report.problems = error.all
         }
         return report
     }

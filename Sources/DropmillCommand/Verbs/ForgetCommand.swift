@@ -2,6 +2,7 @@ import ArgumentParser
 import Files
 import Journal
 import PipelineEngine
+import PipelineKit
 import SystemPackage
 
 /// `dropmill forget`: gives up jobs that no daemon can finish.
@@ -20,7 +21,8 @@ struct ForgetCommand: ParsableCommand {
               dropmill forget 01HZX2 01HZX3
             """)
 
-    @Argument(help: "Ids of jobs or their beginnings, or drops' names (for the newest job).")
+    @Argument(
+        help: "Ids of jobs or their beginnings, or drops' names (for the newest job).", completion: Completion.jobs)
     var jobs: [String]
 
     @OptionGroup var state: StateArguments
@@ -50,6 +52,17 @@ struct ForgetCommand: ParsableCommand {
         let text: String
     }
 
+    /// Why the daemon that runs would not have it given up; nil where it would, or does not answer.
+    private static func presence(of job: JobID, in folder: StateFolder) -> String? {
+        do throws(ControlClient.Problem) {
+            let answer = try ControlClient.ask(
+                PreviewVerb.self, .init(change: .forget, jobs: [job.text]), in: folder.path)
+            return answer.results.first?.refusal
+        } catch {
+            return nil
+        }
+    }
+
     private static func forget(
         _ text: String, in folder: StateFolder, _ journal: any Journal, _ works: [String: [WorkPlace]],
         isRunning: Bool
@@ -63,6 +76,10 @@ struct ForgetCommand: ParsableCommand {
         guard !record.state.isFinal else {
             return .failure(
                 Problem(text: "job \(subject) is finished (\(record.state.rawValue)); there is nothing to forget"))
+        }
+        // One that another pipeline takes over is in a work folder that is not its own pipeline's any more.
+        if isRunning, !record.isLeftAlone, let reason = Self.presence(of: record.id, in: folder) {
+            return .failure(Problem(text: "job \(subject): \(reason)"))
         }
         let places = (works[record.pipeline] ?? []).map(\.path)
         let found = places.first { WorkFolder.holds(record.folder, below: $0) }

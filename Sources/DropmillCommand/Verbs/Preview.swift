@@ -39,15 +39,16 @@ enum Preview {
             var record = found
             return record.callOff(by: "", at: .now()).refusal
         case .release: return try LoneRelease.preview(found, journal).refusal
+        case .forget: return nil
         }
     }
 
     /// Tells how many jobs would be changed, and what the others are kept by. Throws where there are others.
     static func tell(_ records: [JobRecord], _ refusals: [JobID: String]) throws(ExitCode) {
-        print(JobSelection.text(of: records.filter { refusals[$0.id] == nil }))
+        print(JobSummary(records.filter { refusals[$0.id] == nil }).text)
         let others = Dictionary(grouping: records.filter { refusals[$0.id] != nil }) { refusals[$0.id] ?? "" }
         for (reason, jobs) in others.sorted(by: { $0.key < $1.key }) {
-            StandardError.print("error: \(JobSelection.text(of: jobs)): \(reason)")
+            StandardError.print("error: \(JobSummary(jobs).text): \(reason)")
         }
         if !others.isEmpty { throw ExitStatus.failure }
     }

@@ -33,6 +33,6 @@ struct ReplayCommand: ParsableCommand {
 
     func run() throws {
         try SendingIn<ReplayVerb>(kind: .replay, selection: selection, folder: folder.folder, json: json)
-            .carryOut(none: "no processed job has its original in place")
+            .carryOut(of: "processed")
     }
 }

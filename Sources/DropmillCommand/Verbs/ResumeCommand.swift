@@ -14,7 +14,7 @@ struct ResumeCommand: ParsableCommand {
               dropmill resume
             """)
 
-    @Argument(help: "Pipelines' names. Without any: all.")
+    @Argument(help: "Pipelines' names. Without any: all.", completion: Completion.pipelines)
     var pipelines: [String] = []
 
     @OptionGroup var state: StateArguments

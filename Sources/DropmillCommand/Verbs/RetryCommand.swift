@@ -35,6 +35,6 @@ struct RetryCommand: ParsableCommand {
 
     func run() throws {
         try SendingIn<RetryVerb>(kind: .retry, selection: selection, folder: folder.folder, json: json)
-            .carryOut(none: "no failed job has its original in place")
+            .carryOut(of: "failed")
     }
 }

@@ -37,6 +37,9 @@ struct RunCommand: StageVerb {
             """)
     var once = false
 
+    @Flag(help: "Start although a folder of pipelines is empty, and wait for a reload.")
+    var allowNone = false
+
     @OptionGroup var state: StateArguments
 
     @Option(
@@ -63,24 +66,32 @@ struct RunCommand: StageVerb {
         dm_ignore_broken_leases()
         // Whoever started this may have ignored it, and then children are not kept until they are waited for.
         signal(SIGCHLD, SIG_DFL)
-        let files = PipelineLoader.read(pipelines.given, settings: settings.place)
-        let (loaded, inForce) = (
-            try PipelineArguments.load(files, stages), try PipelineArguments.settings(of: files, stages)
-        )
         let signals = StopSignals()
         // Last of all: until then a second signal ends whatever hangs.
         defer { signals.allow() }
+        let service = ServiceNotifier.ofManager()
+        service?.starting()
+        let loader = PipelineArguments.loader(stages, mayBeNone: allowNone)
+        let lookout = Lookout(label: "dropmill.reload.reading")
+        let reading = try signals.whileNothingRuns { self.read(loader, lookout) }.get()
+        let (loaded, inForce) = (
+            try PipelineArguments.orReport(reading.pipelines),
+            try PipelineArguments.orReport(
+                Result { () throws(ConfigProblems) in try loader.settings(of: reading.files) })
+        )
         Self.raiseFileLimit()
         let output = logging.output()
-        let log = logging.jobLog(on: output, namesPipeline: loaded.count > 1)
+        let log = logging.jobLog(on: output, namesPipeline: reading.files.all.count > 1)
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let tell = { @Sendable (event: EngineEvent) in
             log.record(event)
             feed.note(event)
         }
         let warn = { @Sendable (message: String) in tell(.warning(pipeline: nil, message: message)) }
-        let service = ServiceNotifier.ofManager(warn: warn)
-        service?.starting()
+        service?.warn(by: warn)
+        for left in reading.silent {
+            warn("\(left.file.text) is not started: \(left.text)" + (once ? "" : "; it begins as soon as that does"))
+        }
         let folder = state.folder(for: pipelines.paths).path
         var configuration = EngineConfiguration(
             state: folder, once: once, keepHistory: keepHistory,
@@ -94,9 +105,14 @@ struct RunCommand: StageVerb {
             memory?.noteEvent()
         }
         memory?.release { @Sendable in engine.releaseMemory() }
+        let awaiting = { @Sendable (silent: [PipelineReading.Silence]) in
+            let named = silent.map { ($0.name ?? $0.file.text, $0.place) }
+            engine.wait(for: Dictionary(named) { first, _ in first })
+        }
+        awaiting(reading.silent)
         let reloader = Reloader(
-            pipelines.given, settings: settings.place, loader: PipelineArguments.loader(stages), loaded: files,
-            inForce, service: service, report: tell)
+            pipelines.given, settings: settings.place, loader: loader, loaded: reading, inForce, lookout,
+            service: service, retry: once ? nil : .seconds(10), awaiting: awaiting, report: tell)
         let record = ControlRecord(
             trail: { @Sendable in engine.auditTrail }, warn: { @Sendable in tell(.trouble(message: $0)) })
         let sending = SendingQueue(engine)
@@ -136,7 +152,19 @@ struct RunCommand: StageVerb {
         service?.flush()
         output.flush()
         if once { for line in Self.closing(summary) { print(line) } }
-        if once, Self.hadTrouble(summary) { throw ExitStatus.failure }
+        if once, Self.hadTrouble(summary) || !reading.silent.isEmpty { throw ExitStatus.failure }
+    }
+
+    /// Nothing waits longer for the files, and for the folders that they name, than a reload does.
+    private func read(_ loader: PipelineLoader, _ lookout: Lookout) -> Result<PipelineReading, ExitCode> {
+        do throws(PipelineReading.Unanswered) {
+            return .success(
+                try PipelineReading(
+                    pipelines.given, settings: settings.place, by: loader, lookout, patience: Reloader.patience))
+        } catch {
+            StandardError.print(StandardError.line(of: error.message))
+            return .failure(ExitStatus.busy)
+        }
     }
 
     /// Every pipeline takes descriptors, and the soft limit of 1,024 is for programs that use select(2), which this one

@@ -16,8 +16,8 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
     /// Whether one JSON object is printed, in the end.
     let json: Bool
 
-    /// `none`: what is said where no job can be sent in.
-    func carryOut(none: String) throws(ExitCode) {
+    /// `state`: of the jobs that can be sent in.
+    func carryOut(of state: String) throws(ExitCode) {
         let order = SendingOrder(selection)
         var all: [SendingVerb.Result] = []
         func tell(_ results: [SendingVerb.Result]) {
@@ -29,14 +29,16 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
         }
         let end = if let end = try follow(order, tell) { end } else { try alone(order, tell) }
         if json {
-            print(Self.json(of: all))
+            print(Self.json(of: all, selection.dryRun ? end.found ?? JobSummary([]) : nil))
         } else if let found = end.found, selection.dryRun {
-            print(found)
+            print(found.text)
         }
         if let problem = end.problem {
-            StandardError.print("error: \(problem); \(end.left == 1 ? "1 job is" : "\(end.left) jobs are") not sent in")
+            let left = end.left == 0 ? "" : "; \(end.left == 1 ? "1 job is" : "\(end.left) jobs are") not sent in"
+            StandardError.print("error: \(problem)\(left)")
         } else if end.found == nil, all.isEmpty, !json {
-            StandardError.print(none)
+            let isFiltered = selection.jobs.isEmpty && !selection.filters.isEmpty
+            StandardError.print("no \(state) job\(isFiltered ? " that matches" : "") has its original in place")
         }
         if end.found == nil || end.problem != nil || all.contains(where: { $0.path == nil }) {
             throw ExitStatus.failure
@@ -104,23 +106,26 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
             StandardError.print("error: \(error.message)")
             throw ExitStatus.failure
         }
-        let found = try folder.write { journal throws(JournalError) in
+        var answer = SendingVerb.Answer(run: "")
+        answer.found = try folder.write { journal throws(JournalError) in
             let resubmission = try Resubmission(journal, Resubmission.Kind(kind, order))
             var sending = try SendingRun(order, query, with: resubmission)
             tell(sending.results())
             guard !selection.dryRun, sending.left > 0 else { return sending.found }
             var pace = selection.rate
+            let interruption = Interruption()
             try folder.change(Verb.name, order, in: journal) { () throws(JournalError) in
-                while sending.left > 0 {
-                    pace?.wait()
+                while sending.left > 0, !interruption.comes(within: pace?.rest() ?? .zero) {
                     try sending.sendNext()
                     tell(sending.results())
                 }
-                return ((), sending.text)
+                answer.left = sending.left
+                if sending.left > 0 { answer.problem = "it was interrupted" }
+                return ((), [sending.text, answer.problem].compactMap(\.self).joined(separator: "; "))
             }
             return sending.found
         }
-        return SendingVerb.Answer(run: "", found: found)
+        return answer
     }
 
     private static func show(_ result: SendingVerb.Result) {
@@ -131,9 +136,10 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
     }
 
     /// For programs: what was sent in, and what was not.
-    private static func json(of results: [SendingVerb.Result]) -> String {
+    private static func json(of results: [SendingVerb.Result], _ summary: JobSummary?) -> String {
         var json = JSONText()
         json.object { json in
+            summary?.write(&json)
             json.array("sent") { json in
                 for sent in results where sent.path != nil {
                     json.object { json in

@@ -14,7 +14,8 @@ struct ShowCommand: ParsableCommand {
               dropmill show report.pdf
             """)
 
-    @Argument(help: "A job's id or the beginning of it, or a drop's name (for its newest job).")
+    @Argument(
+        help: "A job's id or the beginning of it, or a drop's name (for its newest job).", completion: Completion.jobs)
     var job: String
 
     @OptionGroup var state: StateArguments

@@ -65,6 +65,7 @@ struct StatusCommand: StageVerb {
                     : .counting(report.rows.compactMap(\.record), rules: { Self.pipeline($0, stages) }))
             if report.isRunning, report.silence == nil {
                 report.unloaded = FilesInForce(asking: folder)?.differences ?? []
+                report.runs = RunsVerb.underWay(in: folder)
             }
             return report
         }

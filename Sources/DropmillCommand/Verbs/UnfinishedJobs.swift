@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Journal
 import PipelineKit
 
@@ -33,8 +34,14 @@ struct UnfinishedJobs {
         var isComplete = problems.isEmpty
         var pace = selection.rate
         let most = selection.rate == nil ? most : 1
+        let interruption = Interruption()
         for start in stride(from: 0, to: records.count, by: most) {
-            pace?.wait()
+            if interruption.comes(within: pace?.rest() ?? .zero) {
+                let left = records.count - start
+                StandardError.print("error: it was interrupted; \(left == 1 ? "1 job is" : "\(left) jobs are") left")
+                isComplete = false
+                break
+            }
             let answer = try change(records[start..<min(start + most, records.count)].map(\.id))
             for result in answer.results where result.isDone { print("\(result.job) \(result.text)") }
             for result in answer.results where !result.isDone {
@@ -45,6 +52,8 @@ struct UnfinishedJobs {
                 isComplete = false
                 StandardError.print("error: \(problem)")
             }
+            // At a slow pace the next one may be an hour away.
+            fflush(nil)
         }
         if !isComplete { throw ExitStatus.failure }
     }

@@ -46,17 +46,23 @@ extension Sidecar.Part {
         switch self {
         case .text(let text): bytes += text.utf8
         case .name(.verbatim): bytes += name
-        case .name(.checksumList): for byte in name { bytes += Self.escape(byte) ?? [byte] }
+        case .name(.checksumList):
+            for byte in name {
+                let letter = Self.escape(byte)
+                if letter != nil { bytes.append(UInt8(ascii: "\\")) }
+                bytes.append(letter ?? byte)
+            }
         case .name(.jsonMember(let key)): bytes += JSONText.members { $0.name(key, name) }
         case .escapeMark: if name.contains(where: { Self.escape($0) != nil }) { bytes.append(UInt8(ascii: "\\")) }
         }
     }
 
-    private static func escape(_ byte: UInt8) -> [UInt8]? {
+    /// What stands behind a backslash for it; nil where it stands for itself.
+    private static func escape(_ byte: UInt8) -> UInt8? {
         switch byte {
-        case 0x0A: Array("\\n".utf8)
-        case 0x0D: Array("\\r".utf8)
-        case 0x5C: Array("\\\\".utf8)
+        case 0x0A: UInt8(ascii: "n")
+        case 0x0D: UInt8(ascii: "r")
+        case 0x5C: 0x5C
         default: nil
         }
     }
