@@ -81,7 +81,8 @@ import Testing
         ("Sources/PipelineKit/A.swift", String(repeating: "/", count: 121), "121 columns, at most 120"),
         ("Sources/PipelineKit/A.swift", "package struct B {}", "'B' belongs in a file of its name"),
         ("Sources/PipelineKit/A+B.swift", "extension A {}\n@MainActor final class B {}", "A+B.swift:2: 'B' belongs"),
-        ("Sources/PipelineEngine/A.swift", "import GRDB", "must not import 'GRDB'"),
+        ("Sources/PipelineEngine/A.swift", "import SQLite", "must not import 'SQLite'"),
+        ("Sources/PipelineKit/A.swift", "import class Foundation.NSLock", "must not import 'Foundation'"),
         ("Sources/PipelineKit/A.swift", "let a = try" + "! b()", "traps"),
         ("Sources/PipelineKit/A.swift", "let a = b as" + "! C", "traps"),
         ("Sources/PipelineKit/A.swift", "let a = b()" + "!.c", "traps"),
@@ -107,7 +108,7 @@ import Testing
     @Test(arguments: [
         ("Sources/BuiltinStages/A.swift", "package import PipelineKit\nimport Archive\nimport Glibc"),
         ("Sources/DropmillCommand/A.swift", "import PipelineEngine\nimport BuiltinStages"),
-        ("Sources/SQLiteJournal/A.swift", "import GRDB\nimport GRDBSQLite"),
+        ("Sources/SQLiteJournal/A.swift", "import FoundationEssentials\nimport SQLite"),
         ("Sources/PipelineKit/A+B.swift", "package struct A {}\nprivate enum B {}"),
         ("Sources/PipelineKit/A.swift", String(repeating: "//\n", count: 400)),
         ("Sources/PipelineKit/A.swift", "// never try" + "! this"),

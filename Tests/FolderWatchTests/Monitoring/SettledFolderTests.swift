@@ -276,10 +276,11 @@ import Testing
             folder?.stop()
             stopped.store(true, ordering: .releasing)
         }
-        let early = Task { for await _ in events {} }
+        // A task might begin after the stop, which it would outlive.
+        var early = events.makeAsyncIterator()
         try folder?.start()
         try await #require(eventually { stopped.load(ordering: .acquiring) })
-        await early.value
+        while await early.next(isolation: nil) != nil {}
         #expect(folder?.isRunning == false)
         folder = nil
         for await _ in events {}
