@@ -136,6 +136,9 @@ package final class JournalWriter: Sendable {
         if let error = queue.sync(execute: { write(.all) }) { throw error }
     }
 
+    /// Jobs that stand otherwise than the journal says, as long as it cannot be written: the newest of each.
+    package var unwritten: [JobRecord] { state.withLock { $0.failure == nil ? [] : $0.batch.noted } }
+
     /// Has the journal write what is there already, and calls back on the queue when it has, or could not.
     package func probe(_ done: @escaping @Sendable () -> Void) {
         queue.async { @Sendable [journal] in
@@ -265,6 +268,8 @@ private struct Batch {
     }
     var hasRows: Bool { !entries.isEmpty || !pipelines.isEmpty }
     var hasNotes: Bool { !pipelines.isEmpty || entries.contains { $0.noted != nil } }
+
+    var noted: [JobRecord] { entries.compactMap(\.noted) }
 
     mutating func note(_ record: JobRecord) { put(Entry(record: record, noted: record)) }
 

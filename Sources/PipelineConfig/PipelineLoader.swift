@@ -114,6 +114,12 @@ package struct PipelineLoader: Sendable {
                 add(path)
                 continue
             }
+            if let mode = FileStatus.of(path.pushing("."))?.st_mode, mode & 0o002 != 0 {
+                let problem =
+                    "is a folder that everybody may write to, who could have the daemon run programs; chmod o-w it"
+                files.problems.append(ConfigProblem(problem, in: path))
+                continue
+            }
             do throws(IOError) {
                 // The folder itself may be a symbolic link, which listing does not follow.
                 let names = try Folder.names(in: path.pushing(".")).filter { name in

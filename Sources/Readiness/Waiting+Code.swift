@@ -23,6 +23,7 @@ extension Waiting {
         case .suspect: "suspect"
         case .yielding: "yielding"
         case .room: "room"
+        case .unwritten: "unwritten"
         case .paused: "paused"
         case .held: "held"
         case .markerWithoutDrop: "marker-without-drop"

@@ -55,7 +55,7 @@ import Testing
         { [seen] pipelines, _, _ throws(EngineError) in
             seen.take(pipelines.map(\.name))
             if seen.taken.count == 1 { gate?.wait() }
-            return []
+            return Reloaded(changes: [])
         }
     }
 

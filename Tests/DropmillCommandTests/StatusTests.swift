@@ -119,6 +119,19 @@ import Testing
         #expect(report.rows.first?.waiting == 1, "then the journal's number is told")
     }
 
+    @Test func whatCannotBeWrittenDownIsSaid() throws {
+        try fixture.journal.write(
+            [try JournalFixture.job(1, .queued, stage: 1)], pipelines: [try fixture.pipeline(waiting: 4)])
+        var report = try StatusReport(fixture.journal, isRunning: true)
+        report.add(InboxLook(inboxes: ["scans": InboxLook.Inbox(waiting: 2)], unwritten: ["scans": 3]))
+        #expect(
+            report.lines(now: JournalFixture.at(90)).suffix(2) == [
+                "  active: checksum 1 queued",
+                "  3 jobs stand otherwise than these numbers say: the journal cannot be written",
+            ])
+        #expect(report.json.contains(#""unwritten":3"#))
+    }
+
     @Test func whatStallsIsSaid() throws {
         try fixture.journal.write([], pipelines: [try fixture.pipeline(waiting: 4)])
         var report = try StatusReport(fixture.journal, isRunning: true)

@@ -48,6 +48,37 @@ import Testing
         withExtendedLifetime(disk) {}
     }
 
+    /// What is claimed then is in the work folder, and only the daemon knows it.
+    @Test func whatIsClaimedMeanwhileIsKnown() async throws {
+        let scratch = try ScratchFolder()
+        let disk = try DiskImage(at: scratch.path("disk"), megabytes: 16)
+        let folders = "inbox: inbox\nprocessed: processed\nfailed: failed\nready: { quiet: 20ms }\n"
+        try scratch.write("\(folders)stages: [run: { command: ['true'] }]\n", to: "main.yaml")
+        func dropmill(_ arguments: String...) throws -> Tool.Output {
+            try Tool(DropmillProcess.binary).run(arguments + ["--state-dir", "disk/state"], in: scratch.path)
+        }
+        var daemon = try DropmillProcess(
+            ["run", "main.yaml", "--state-dir", "disk/state"], in: scratch.path, log: scratch.path("log"))
+        try #require(try await eventually { try dropmill("status").text.hasPrefix("running since") })
+        try Self.fill(disk.path)
+        try scratch.write("y", to: "inbox/b")
+        #expect(
+            try await eventually {
+                try dropmill("status").text.contains("1 job stands otherwise than these numbers say")
+            })
+        let explained = try dropmill("explain", "inbox/b")
+        #expect(explained.status == 0, "\(explained.text)")
+        #expect(explained.text.contains("which cannot be written to the journal yet"), "\(explained.text)")
+        for file in try Folder.names(in: disk.path) where file.text.hasPrefix("ballast") {
+            try Folder.remove(disk.path.appending(file))
+        }
+        #expect(await eventually { scratch.exists("processed/b") })
+        #expect(try await eventually { try !dropmill("status").text.contains("otherwise than") })
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        withExtendedLifetime(disk) {}
+    }
+
     /// To the last block.
     private static func fill(_ folder: FilePath) throws {
         for (number, size) in [1 << 20, 64 << 10, 1 << 10].enumerated() {

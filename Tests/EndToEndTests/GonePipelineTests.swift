@@ -107,7 +107,8 @@ import Testing
         try Folder.remove(scratch.path("pipelines/a.yaml"))
         daemon = try await start()
         try write("b", inbox: "a-in")
-        #expect(try run("reload").text.contains("b: added"))
+        let reloaded = try run("reload").text
+        #expect(reloaded.contains("b: added") && reloaded.contains("warning: 1 unfinished job belongs"), "\(reloaded)")
         #expect(try daemon.hasLogged("warning", "or say 'formerly: a' in pipelines/b.yaml"))
         try write("b", inbox: "a-in", stages: "[checksum: { algorithm: md5 }]")
         let explained = try run("explain", "pipelines/a-in/two").text

@@ -58,16 +58,6 @@ import Testing
             ])
     }
 
-    @Test func whatEverybodyMayWriteIsRefused() throws {
-        try write("a.yaml", inbox: "in")
-        #expect(problems("a.yaml") == [])
-        #expect(chmod(scratch.path("a.yaml").string, 0o646) == 0)
-        #expect(
-            problems("a.yaml") == [
-                "a.yaml:1:1: error: is writable by everybody, who could have the daemon run programs; chmod o-w it"
-            ])
-    }
-
     @Test func theFileNameMakesTheName() throws {
         try write("my scans.yaml", inbox: "in")
         #expect(

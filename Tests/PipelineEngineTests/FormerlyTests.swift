@@ -31,6 +31,15 @@ import Testing
         return try journal.jobs(JobQuery())
     }
 
+    /// As a kill leaves the job that was in its stage.
+    private func leaveRunning() throws {
+        let journal = try SQLiteJournal.open(writing: scratch.path("state"), durable: false)
+        defer { journal.close() }
+        var record = try #require(try journal.unfinished().first)
+        record.state = .running
+        try journal.write([record], pipelines: [])
+    }
+
     private func works(of name: String) throws -> [FilePath] {
         let journal = try SQLiteJournal.open(reading: scratch.path("state"))
         defer { journal.close() }
@@ -49,6 +58,7 @@ import Testing
         let old = try harness()
         try await begin(old)
         #expect(await old.stop(grace: .zero)?.unfinished == 2)
+        try leaveRunning()
         let other = try EngineHarness(scratch: scratch, stages: [.passing]) { $0 = renamed($0, formerly: nil) }
         try other.start(once: true)
         #expect(await eventually { other.summary != nil })
@@ -56,6 +66,7 @@ import Testing
         let told = "2 unfinished jobs belong to the pipeline 'test', which is not loaded"
         let remedy = "or say 'formerly: test' in new.yaml, and 'new' takes over at the next start"
         #expect(other.warnings.contains { $0.hasPrefix(told) && $0.hasSuffix(remedy) })
+        #expect(try records().map(\.state) == [.queued, .queued], "nobody is at them")
         for isFirst in [true, false] {
             let new = try EngineHarness(scratch: scratch, stages: [.passing]) { $0 = renamed($0) }
             try new.start(once: true)
@@ -129,7 +140,7 @@ import Testing
         let bare = renamed(old.pipeline, formerly: nil)
         _ = try old.reload([bare])
         _ = try old.reload([renamed(old.pipeline)])
-        let told = "unfinished jobs of the pipeline 'test' (2) are taken over at the next start of the daemon"
+        let told = "unfinished jobs of the pipeline 'test' (2) are taken over at the daemon's next start"
         #expect(old.warnings.last == told)
         #expect(try old.reload([]).map(\.text) == ["removed"])
         #expect(await eventually { old.retired == 0 })

@@ -20,6 +20,28 @@ import Testing
         return machine
     }
 
+    @Test("Trouble that comes back at once is as old under the machine that follows, and tried as seldom")
+    func followed() {
+        func paused(_ machine: inout JobMachine, at time: MonotonicTime) {
+            _ = machine.apply([.failed(Self.id, Self.full)], at: time)
+        }
+        var old = machine(.queued(stage: 0, failures: 0))
+        paused(&old, at: Self.now)
+        for (wait, isSame) in [(Duration.milliseconds(500), true), (.seconds(60), false)] {
+            var new = machine(.queued(stage: 0, failures: 0))
+            _ = new.apply([.followed(old.pause)], at: Self.now + .seconds(9))
+            #expect(!new.pause.isPaused, "a reload may have ended it")
+            let again = Self.now + .seconds(9) + wait
+            paused(&new, at: again)
+            #expect(new.pause.since == (isSame ? Self.now : again))
+            #expect(new.pause.delay == (isSame ? .seconds(2) : .seconds(1)))
+        }
+        var other = machine(.queued(stage: 0, failures: 0))
+        _ = other.apply([.followed(JobMachine.Pause())], at: Self.now)
+        paused(&other, at: Self.now + .seconds(1))
+        #expect(other.pause.since == Self.now + .seconds(1))
+    }
+
     struct Row: Sendable, CustomTestStringConvertible {
         let state: JobState
         let event: JobMachine.Event

@@ -15,7 +15,10 @@ struct RecordPage: Codable, Sendable, Equatable {
     private static let largest = 4 << 20
 
     /// How many it holds where so many are asked for.
-    static func limit(_ asked: Int?) -> Int { min(max(0, asked ?? most), most) }
+    static func limit(_ asked: Int?) throws(ControlProblem) -> Int {
+        guard asked ?? 0 >= 0 else { throw ControlProblem("'limit' is \(asked ?? 0), and must be 0 or more") }
+        return min(asked ?? most, most)
+    }
 
     /// `all`: one more than it holds where there are more; `limit`: how many are asked for.
     init<Record>(

@@ -10,6 +10,8 @@ enum ReloadVerb: ControlVerb {
         var changes: [Change]?
         /// Which of the daemon's own settings were changed.
         var settings: [String]?
+        /// What a person should see to: nil if nothing.
+        var warnings: [String]?
         /// Why nothing was changed.
         var problems: [String] = []
         /// Whether that is because the daemon is about to end: nil where it is not.

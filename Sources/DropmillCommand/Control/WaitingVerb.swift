@@ -21,6 +21,8 @@ enum WaitingVerb: ControlVerb {
         var busy: Set<String> = []
         /// Those that are not loaded any more, and whose jobs others take over as what is under way ends: nil if none.
         var ending: Set<String>?
+        /// How many jobs of a pipeline stand otherwise than the journal says, which cannot be written: nil if none.
+        var unwritten: [String: Int]?
         /// Where something does not move.
         var stalled: [String: Stalled] = [:]
         /// Whether the daemon is about to end: nil where it is not.

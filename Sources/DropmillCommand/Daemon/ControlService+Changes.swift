@@ -129,8 +129,10 @@ extension ControlService {
 extension ReloadVerb.Answer {
     init(_ outcome: Reloader.Outcome) {
         switch outcome {
-        case .taken(let changes, let settings):
-            self.init(changes: changes.map { .init(pipeline: $0.pipeline, text: $0.text) }, settings: settings)
+        case .taken(let changes, let settings, let warnings):
+            self.init(
+                changes: changes.map { .init(pipeline: $0.pipeline, text: $0.text) }, settings: settings,
+                warnings: warnings.isEmpty ? nil : warnings)
         case .refused(let problems): self.init(problems: problems)
         case .stopping: self.init(problems: ["the daemon is stopping"], stopping: true)
         }

@@ -31,7 +31,7 @@ extension ControlService {
     @Sendable private static func jobs(
         _ arguments: JobsVerb.Arguments, _ reader: Reader
     ) throws(ControlProblem) -> RecordPage {
-        let (limit, skip) = (RecordPage.limit(arguments.limit), arguments.skip ?? 0)
+        let (limit, skip) = (try RecordPage.limit(arguments.limit), arguments.skip ?? 0)
         guard (0...mostSkipped).contains(skip) else {
             throw ControlProblem("'skip' is 0 to \(mostSkipped); go on with 'until' instead")
         }
@@ -44,11 +44,12 @@ extension ControlService {
     @Sendable private static func audit(
         _ arguments: AuditVerb.Arguments, _ reader: Reader
     ) throws(ControlProblem) -> RecordPage {
-        let limit = RecordPage.limit(arguments.limit)
+        let limit = try RecordPage.limit(arguments.limit)
+        guard arguments.skip ?? 0 >= 0 else { throw ControlProblem("'skip' must be 0 or more") }
         let entries = try reader.read { journal throws(JournalError) in
             try journal.audit(
                 since: arguments.since.map { Timestamp(nanoseconds: $0) }, limit: limit + 1,
-                skip: max(0, arguments.skip ?? 0))
+                skip: arguments.skip ?? 0)
         }
         return try RecordPage(entries, limit: limit) { $0.audit($1) }
     }

@@ -38,6 +38,7 @@ enum ControlService {
                         .init(
                             inboxes: report.inboxes.mapValues { WaitingVerb.Inbox($0) }, silent: report.silent,
                             busy: report.busy, ending: report.ending.isEmpty ? nil : report.ending,
+                            unwritten: report.unwritten.isEmpty ? nil : report.unwritten,
                             stalled: report.stalled.mapValues { WaitingVerb.Stalled($0) },
                             stopping: report.isStopping ? true : nil)))
             }

@@ -9,9 +9,9 @@ extension Reloader {
     ) -> Apply {
         { @Sendable pipelines, settings, news throws(EngineError) in
             let before = try engine.admit(settings.controlGroup)
-            let changes: [PipelineChange]
+            let reloaded: Reloaded
             do throws(EngineError) {
-                changes = try engine.reload(pipelines, settings: news)
+                reloaded = try engine.reload(pipelines, settings: news)
             } catch {
                 // Why it is refused matters more than this.
                 do throws(EngineError) { _ = try engine.admit(before) } catch { warn(error.message) }
@@ -24,7 +24,7 @@ extension Reloader {
                 let whom = settings.controlGroup.map { "members of the group \(AccountName.group($0))" }
                 warn("\(error); \(whom ?? "others than its user") may reach this daemon differently than it is set")
             }
-            return changes
+            return reloaded
         }
     }
 }

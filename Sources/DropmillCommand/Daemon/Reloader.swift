@@ -11,8 +11,8 @@ import SystemPackage
 final class Reloader: Sendable {
     /// What became of a reload.
     enum Outcome: Sendable, Equatable {
-        /// `settings`: the keys that have changed.
-        case taken([PipelineChange], settings: [String] = [])
+        /// `settings`: the keys that have changed; `warnings`: what a person should see to.
+        case taken([PipelineChange], settings: [String] = [], warnings: [String] = [])
         /// Nothing was changed, for these reasons.
         case refused([String])
         /// The daemon is about to end.
@@ -28,7 +28,7 @@ final class Reloader: Sendable {
     typealias Done = @Sendable (Outcome) -> Void
     typealias Awaiting = @Sendable ([PipelineReading.Silence]) -> Void
     /// Puts pipelines and settings in force; of these the names of those that have changed.
-    typealias Apply = @Sendable ([Pipeline], ServiceSettings, [String]) throws(EngineError) -> [PipelineChange]
+    typealias Apply = @Sendable ([Pipeline], ServiceSettings, [String]) throws(EngineError) -> Reloaded
 
     private enum Phase: Sendable {
         /// What is asked for is done after it.
@@ -218,7 +218,8 @@ final class Reloader: Sendable {
         case .over((_, .success(let config))):
             do throws(EngineError) {
                 let settings = config.settings.changes(from: state.withLock { $0.settings })
-                return .taken(try apply(config.pipelines, config.settings, settings), settings: settings)
+                let reloaded = try apply(config.pipelines, config.settings, settings)
+                return .taken(reloaded.changes, settings: settings, warnings: reloaded.warnings)
             } catch {
                 return .refused([error.message])
             }

@@ -30,6 +30,8 @@ struct InboxLook {
     var busy: Set<String> = []
     /// Those whose jobs others take over, as what is under way ends.
     var ending: Set<String> = []
+    /// How many of their jobs stand otherwise than the journal says.
+    var unwritten: [String: Int] = [:]
     /// Those in which something does not move.
     var stalled: [String: WaitingVerb.Stalled] = [:]
     /// Whether the running daemon is about to end.
@@ -46,7 +48,8 @@ struct InboxLook {
             let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: limit), in: folder)
             return InboxLook(
                 inboxes: answer.inboxes.mapValues { Inbox($0) }, silent: answer.silent, busy: answer.busy,
-                ending: answer.ending ?? [], stalled: answer.stalled, isStopping: answer.stopping == true)
+                ending: answer.ending ?? [], unwritten: answer.unwritten ?? [:], stalled: answer.stalled,
+                isStopping: answer.stopping == true)
         } catch {
             return InboxLook(problem: error.message)
         }

@@ -74,6 +74,7 @@ extension StatusReport {
         ] {
             json.integer(key, row[state])
         }
+        if row.unwritten > 0 { json.integer("unwritten", row.unwritten) }
         if row.isBusy { json.flag("inbox_busy", true) }
         if row.isSilent { json.flag("inbox_silent", true) }
         if let stalled = row.stalled {

@@ -82,6 +82,10 @@ extension StatusReport {
         if row.isEnding { notes.append("another pipeline takes its jobs over, as what is under way ends") }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
         if let stalled = row.stalled { notes.append("stalled: \(stalled.text)") }
+        if row.unwritten > 0 {
+            let jobs = row.unwritten == 1 ? "1 job stands" : "\(row.unwritten) jobs stand"
+            notes.append("\(jobs) otherwise than these numbers say: the journal cannot be written")
+        }
         if row.isBusy { notes.append("the inbox is busy; how much waits is what was known last") }
         if row.isSilent { notes.append("the inbox does not answer; how much waits is what was known last") }
         if let hold = row.hold { notes.append(hold.text(at: now)) }
@@ -107,9 +111,10 @@ extension StatusReport {
         return notes
     }
 
-    /// `run 1 (+37 queued)`
+    /// `run 1 (+37 queued)`; where none runs, `run 37 queued`.
     private static func text(_ kind: String, _ jobs: Row.Stage) -> String {
-        "\(kind) \(jobs.running)" + (jobs.queued > 0 ? " (+\(jobs.queued) queued)" : "")
+        guard jobs.running > 0 else { return "\(kind) \(jobs.queued) queued" }
+        return "\(kind) \(jobs.running)" + (jobs.queued > 0 ? " (+\(jobs.queued) queued)" : "")
     }
 
     private static let longestName = 40

@@ -26,6 +26,9 @@ struct StatusReport {
         /// Whether it has not answered now.
         var isBusy = false
 
+        /// How many jobs stand otherwise than the journal says, which the daemon cannot write.
+        var unwritten = 0
+
         /// That something does not move.
         var stalled: WaitingVerb.Stalled?
 
@@ -108,6 +111,7 @@ struct StatusReport {
             rows[index].inbox = look.inboxes[rows[index].name]
             rows[index].isSilent = look.silent.contains(rows[index].name)
             rows[index].stalled = look.stalled[rows[index].name]
+            rows[index].unwritten = look.unwritten[rows[index].name] ?? 0
             rows[index].isBusy = look.busy.contains(rows[index].name)
             rows[index].isEnding = look.ending.contains(rows[index].name)
             rows[index].isLeftOut = isRunning && silence == nil && !loaded.contains(rows[index].name)

@@ -26,7 +26,12 @@ enum Holding {
             return result.map { .init(lines: $0.lines) }.mapError { ControlProblem($0.message) }
         }
         for line in answer.lines { print(line) }
-        if answer.lines.isEmpty { print(kind == nil ? "no pipeline is held" : "there is no pipeline to be held") }
+        guard answer.lines.isEmpty else { return }
+        guard kind == nil else {
+            StandardError.print("error: there is no pipeline to be held")
+            throw ExitStatus.failure
+        }
+        print("no pipeline is held")
     }
 
     /// In a journal that nobody else writes to.

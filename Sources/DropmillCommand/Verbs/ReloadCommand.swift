@@ -34,6 +34,7 @@ struct ReloadCommand: ParsableCommand {
             print(ControlLine.text(of: answer))
         } else {
             for line in answer.lines { print(line) }
+            for warning in answer.warnings ?? [] { StandardError.print("warning: \(warning)") }
             for problem in answer.problems { StandardError.print(problem) }
         }
         guard answer.changes == nil else { return }

@@ -16,7 +16,7 @@ extension Engine {
     /// that are added or changed.
     package nonisolated func reload(
         _ new: [Pipeline], settings: [String] = [], patience: Double = 20
-    ) throws(EngineError) -> [PipelineChange] {
+    ) throws(EngineError) -> Reloaded {
         guard !configuration.once else { throw .refused("a run with --once reads its pipelines once") }
         try DescriptorLimit.check(pipelines: new.count)
         let (old, state) = sync { ($0.runners.map(\.pipeline), $0.opened) }
@@ -47,9 +47,7 @@ extension Engine {
             return PipelineChange(change.pipeline, .removed(unfinished: removed[change.pipeline] ?? 0))
         }
         observer(.reloaded(made, settings: settings))
-        warnOfLeft(arrivals, state)
-        warnOfHeirs(plan, among: new, state)
-        return made
+        return Reloaded(changes: made, warnings: warnOfLeft(arrivals, state) + warnOfHeirs(plan, among: new, state))
     }
 
     /// How many seconds are waited for what is left, before a reload goes on without it.
@@ -77,38 +75,38 @@ extension Engine {
     }
 
     /// Where a pipeline goes on in its work folder, what is at rest of one that it takes over comes with a start.
-    private nonisolated func warnOfLeft(_ arrivals: [Arrival], _ state: OpenedState) {
+    private nonisolated func warnOfLeft(_ arrivals: [Arrival], _ state: OpenedState) -> [String] {
+        var warnings: [String] = []
         for arrival in arrivals where arrival.heir != nil {
             guard let name = arrival.pipeline.formerly, arrival.resting.contains(name) else { continue }
             do throws(JournalError) {
                 let count = try state.journal.unfinished().count { $0.pipeline == name }
                 guard count > 0 else { continue }
-                observer(
-                    .warning(
-                        pipeline: arrival.pipeline.name,
-                        message:
-                            "unfinished jobs of the pipeline '\(name)' (\(count)) are taken over at the next start "
-                            + "of the daemon"))
+                let message =
+                    "unfinished jobs of the pipeline '\(name)' (\(count)) are taken over at the daemon's next start"
+                observer(.warning(pipeline: arrival.pipeline.name, message: message))
+                warnings.append("\(arrival.pipeline.name): \(message)")
             } catch {
                 observer(.trouble(message: "\(error.message) \(error.remedy)"))
             }
         }
+        return warnings
     }
 
     /// What comes may be what was removed by an earlier reload, under another name.
-    private nonisolated func warnOfHeirs(_ plan: Plan, among new: [Pipeline], _ state: OpenedState) {
+    private nonisolated func warnOfHeirs(_ plan: Plan, among new: [Pipeline], _ state: OpenedState) -> [String] {
         let (arriving, removed) = (Set(plan.arriving.map(\.name)), Set(plan.removed))
-        guard !arriving.isEmpty else { return }
+        guard !arriving.isEmpty else { return [] }
         do throws(JournalError) {
-            for left in try UnloadedJobs.all(in: state.journal, but: new) {
-                // What is removed by this one is reported once nothing of it runs any more.
-                guard let heir = left.heir, arriving.contains(heir.name), !removed.contains(left.pipeline) else {
-                    continue
+            // What is removed by this one is reported once nothing of it runs any more.
+            return try UnloadedJobs.all(in: state.journal, but: new)
+                .filter { left in
+                    left.heir.map { arriving.contains($0.name) } ?? false && !removed.contains(left.pipeline)
                 }
-                report(left)
-            }
+                .map { report($0) }
         } catch {
             observer(.trouble(message: "\(error.message) \(error.remedy)"))
+            return []
         }
     }
 

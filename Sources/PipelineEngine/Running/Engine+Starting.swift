@@ -163,6 +163,14 @@ nonisolated extension Engine {
                 }
                 places.append(record)
             }
+            // Nobody will go on with them, and nobody is at them any more.
+            if !sync({ $0.loaded.contains(name) }) {
+                changed += left.filter { $0.state == .running }.map { found in
+                    var record = found
+                    record.state = .queued
+                    return record
+                }
+            }
             if sync({ $0.awaited[name] }) != nil { continue }
             report(UnloadedJobs(name, left.count, of: before[name], among: pipelines))
         }
@@ -186,10 +194,11 @@ nonisolated extension Engine {
         }
     }
 
-    /// A loaded one has its work folder at work, where only a start brings them.
-    func report(_ left: UnloadedJobs) {
-        let time = left.heir == nil ? "" : " at the next start"
-        observer(.warning(pipeline: nil, message: left.text + time))
+    /// A loaded one has its work folder at work, where only a start brings them. Returns what is reported.
+    @discardableResult func report(_ left: UnloadedJobs) -> String {
+        let message = left.text + (left.heir == nil ? "" : " at the next start")
+        observer(.warning(pipeline: nil, message: message))
+        return message
     }
 
     /// The records that were those of the pipeline that one names as `formerly`, on record as its own before anything

@@ -20,6 +20,8 @@ extension Engine {
                     (gathered.silent, gathered.stalled) = (silent.union(engine.awaited.keys), engine.stalls)
                     gathered.isStopping = engine.isStopping
                     gathered.ending = engine.ending
+                    gathered.unwritten = (engine.opened?.writer.unwritten ?? [])
+                        .reduce(into: [:]) { $0[$1.pipeline, default: 0] += 1 }
                     report(gathered)
                 }
             }
@@ -65,13 +67,22 @@ extension Engine {
     }
 
     /// Reports what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not
-    /// known there.
+    /// known there, nor claimed without the journal knowing it.
     package nonisolated func reportWaiting(
         _ path: [UInt8], of pipeline: String, _ report: @escaping @Sendable (WaitingDrop?) -> Void
     ) {
         enqueue { engine in
             guard let runner = engine.runners.first(where: { $0.pipeline.name == pipeline }) else { return report(nil) }
-            runner.intake.reportWaiting(of: path, report)
+            let unwritten = engine.opened?.writer.unwritten.last {
+                $0.pipeline == pipeline && $0.drop.path.bytes == path
+            }
+            runner.intake.reportWaiting(of: path) { @Sendable drop in
+                report(
+                    drop
+                        ?? unwritten.map {
+                            WaitingDrop(path: path, known: nil, waiting: .unwritten(job: $0.id.text), isClaimed: true)
+                        })
+            }
         }
     }
 }

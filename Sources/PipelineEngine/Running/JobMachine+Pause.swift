@@ -59,6 +59,11 @@ extension JobMachine {
             let id = held.remove(at: next)
             pause.probing = id
             begin(id, &turn)
+        case .followed(let before):
+            // A reload may have solved the problem; if it returns at once it is the same one.
+            guard before.reason != nil, pause.reason == nil else { return }
+            (pause.last, pause.since, pause.delay) = (before.reason, before.since, before.delay)
+            pause.ended = turn.now
         case .stopped: isStopping = true
         default: break
         }

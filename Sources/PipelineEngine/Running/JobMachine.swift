@@ -114,6 +114,8 @@ struct JobMachine: Sendable, Equatable {
         case probed(isInPlace: Bool)
         /// The trial that began then has succeeded.
         case trialEnded(since: MonotonicTime)
+        /// The machine whose place this one takes paused so.
+        case followed(Pause)
         /// Whether a person has paused the pipeline: no stage may begin.
         case held(Bool)
         /// Whether only what is admitted may go on: the daemon may have died of it, and is to die of nothing else.

@@ -11,7 +11,13 @@ extension PipelineRunner {
         guard !machine.isRetired else { return handOver() }
         send(.retired)
         send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))
-        if let successor { passRuns(to: successor) }
+        if let successor {
+            passRuns(to: successor)
+            if successor.pipeline.name == pipeline.name {
+                successor.pausedAt = pausedAt
+                successor.send(.followed(machine.pause))
+            }
+        }
         endTurn()
     }
 

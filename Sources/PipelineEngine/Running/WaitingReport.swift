@@ -8,6 +8,8 @@ package struct WaitingReport: Sendable {
     package var busy: Set<String> = []
     /// Those that are not loaded any more, and whose jobs others take over as what is under way ends.
     package var ending: Set<String> = []
+    /// How many of their jobs stand otherwise than the journal says, since it cannot be written.
+    package var unwritten: [String: Int] = [:]
     /// Those in which something does not move.
     package var stalled: [String: Stall] = [:]
     /// Whether the engine is about to end.

@@ -138,11 +138,14 @@ struct JournalWriterTests {
         let other = try JournalSamples.job(2)
         fail(.corrupt)
         writer.note(noted)
+        #expect(writer.unwritten.isEmpty, "it is not late yet")
         alarms.ring()
         drain()
+        #expect(writer.unwritten == [noted])
         commit(other, as: "a")
         #expect(await eventually { outcomes.value == ["a: done"] })
         #expect(transactions == [[noted, other]])
+        #expect(writer.unwritten.isEmpty)
     }
 
     @Test("While one transaction runs the next batch gathers")

@@ -80,7 +80,7 @@ final class EngineHarness: Sendable {
     /// Takes other pipelines in place of those that are loaded.
     func reload(_ pipelines: [Pipeline], patience: Double = 20) throws -> [PipelineChange] {
         guard let engine = engine.withLock({ $0 }) else { return [] }
-        return try engine.reload(pipelines, patience: patience)
+        return try engine.reload(pipelines, patience: patience).changes
     }
 
     /// Lets no order of a person, and no reload, be put in force before that is signalled.

@@ -104,6 +104,7 @@ struct JobMachineWorld {
             case 10: callOff()
             case 11: bump()
             case 12: yield(!isYielding)
+            case 13: send([.followed(machine.pause)])
             default: happen()
             }
         }
