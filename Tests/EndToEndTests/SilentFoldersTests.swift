@@ -51,6 +51,20 @@ struct SilentFoldersTests: DaemonTests {
         try stop(&daemon)
     }
 
+    @Test func whatDoesNotComeBackIsGivenUp() async throws {
+        try write("b", inbox: "mount/in", stages: "[run: { command: [sleep, '600'] }]")
+        try Folder.make(scratch.path("pipelines/mount"))
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/mount/in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        try daemon.end()
+        let mount = try SilentMount(at: scratch.path("pipelines/mount"))
+        let forgotten = try run("forget", "one")
+        #expect(forgotten.status == 0 && forgotten.text.contains("does not answer, and stays"), "\(forgotten.text)")
+        #expect(try run("jobs", "--state", "lost").text.contains("one"))
+        mount.giveUp()
+    }
+
     @Test func aRunOfWhatIsThereNowEnds() async throws {
         let mount = try SilentMount(at: scratch.path("pipelines/mount"))
         try scratch.write("x", to: "pipelines/a-in/one")

@@ -21,8 +21,10 @@ extension ControlVerb {
     /// What was done, or why not, for the record.
     static func result(_ outcome: Result<Answer, ControlProblem>) -> String {
         switch outcome {
-        case .success(let answer): result(answer)
-        case .failure(let problem): "refused: \(problem.message)"
+        case .success(let answer):
+            let text = result(answer)
+            return text.isEmpty ? "nothing was changed" : text
+        case .failure(let problem): return "refused: \(problem.message)"
         }
     }
 }

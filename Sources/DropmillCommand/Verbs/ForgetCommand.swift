@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Files
 import Journal
 import PipelineEngine
@@ -63,6 +64,18 @@ struct ForgetCommand: ParsableCommand {
         }
     }
 
+    /// Whether what is there can be looked at; what is on a dead mount need not come back.
+    private static func answers(_ folder: FilePath) -> Bool {
+        let look = Lookout(label: "dropmill.forgetting").attempt(until: .now() + patience) { mayLook in
+            if mayLook(folder) { _ = Folder.kind(of: folder) }
+        }
+        if case .over = look { return true }
+        return false
+    }
+
+    /// How many seconds are waited for a work folder.
+    private static let patience = 3.0
+
     private static func forget(
         _ text: String, in folder: StateFolder, _ journal: any Journal, _ works: [String: [WorkPlace]],
         isRunning: Bool
@@ -82,7 +95,8 @@ struct ForgetCommand: ParsableCommand {
             return .failure(Problem(text: "job \(subject): \(reason)"))
         }
         let places = (works[record.pipeline] ?? []).map(\.path)
-        let found = places.first { WorkFolder.holds(record.folder, below: $0) }
+        let known = places.first { WorkFolder.holds(record.folder, below: $0) }
+        let found = known.flatMap { answers($0) ? $0 : nil }
         var lock: FolderLock?
         // Whoever has its work folder will finish it; of a pipeline that is not loaded nobody has.
         if let found, isRunning, !record.isLeftAlone {
@@ -99,7 +113,8 @@ struct ForgetCommand: ParsableCommand {
             return .failure(Problem(text: "job \(subject) has gone on meanwhile (\(now.state.rawValue)); look again"))
         }
         return try folder.change("forget", ["jobs": [record.id.text]], in: journal) { () throws(JournalError) in
-            var note = ""
+            // A start that finds it there again keeps it.
+            var note = known == nil || found != nil ? "" : "; its folder does not answer, and stays where it is"
             do throws(IOError) {
                 if let found {
                     let kept = try WorkFolder.setAside(record.folder, of: record.id, below: found)
