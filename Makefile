@@ -42,7 +42,7 @@ PACKED := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 # The same program wherever it is built, and one whose debug symbols can be told by its number.
 MAPPED := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. -Xlinker --build-id=sha1
 
-.PHONY: help build release built demo examples docs api test torture fuzz sanitize bench soak check notices format install deb deb-test tarball image image-test clean deps test-deps
+.PHONY: help build release built demo examples docs api test torture fuzz sanitize bench soak check notices format install deb deb-test tarball tarball-test image image-test clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -139,10 +139,14 @@ deb: release ## Debian packages of it, below .build-deb
 deb-test: deb ## install, work, kill, upgrade, remove the package below a real systemd (as root, else it is skipped)
 	@packaging/install-build-deps.sh --test
 	@packaging/deb/try.sh .build-deb
+	@packaging/deb/hardening.sh .build-deb
 
 tarball: release ## the program with its libraries, for distributions that are not Debian, below .build-deb
 	@packaging/install-build-deps.sh --deb
 	@packaging/tarball/build.sh $(RELEASE) .build-deb
+
+tarball-test: tarball ## take the samples through it in trees of other distributions (as root, else it is skipped)
+	@packaging/tarball/try.sh .build-deb
 
 image: deb ## an OCI image, below .build-deb (as root)
 	@packaging/image/build.sh .build-deb

@@ -145,7 +145,14 @@ package struct UnitCheck {
     }
 
     private var sandbox: Finding? {
-        guard let (isAllowed, last) = allows(["landlock_create_ruleset", "@sandbox"]), !isAllowed else { return nil }
+        guard let (isAllowed, last) = allows(["landlock_create_ruleset", "@sandbox"]) else { return nil }
+        guard !isAllowed else {
+            guard allows(["seccomp", "@sandbox"])?.isAllowed == false else { return nil }
+            return .note(
+                .service,
+                "SystemCallFilter= has no seccomp (\(last.place)), so `run` stages with 'confine: true' run nothing",
+                "Add SystemCallFilter=seccomp")
+        }
         return .problem(
             .service,
             "SystemCallFilter= has no landlock calls (\(last.place)), so helpers cannot confine themselves: "

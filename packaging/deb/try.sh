@@ -6,66 +6,22 @@ set -eu
 
 debs=$(realpath "$1")
 cd "$(dirname "$0")/../.."
-. packaging/common.sh
-version=$(cat VERSION)-1
-arch=$(dpkg --print-architecture)
+. packaging/deb/system.sh
+boot
 
-export PATH=$PATH:/usr/sbin
-
-# Where it cannot be tried that is said, and is no failure.
-skip() {
-    echo "skipped: $1" >&2
-    exit 0
-}
-for program in systemd-nspawn debootstrap nsenter; do
-    command -v "$program" >/dev/null || skip "there is no $program here"
-done
-[ "$(id -u)" -eq 0 ] || skip "only root can boot a system"
-
-tree=$debs/tree
-if [ ! -d "$tree" ]; then
-    rm -rf "$tree.new"
-    depends=$(dpkg-deb --field "$debs/dropmill_${version}_$arch.deb" Depends | sed 's/([^)]*)//g; s/ //g')
-    debootstrap --variant=minbase --include="systemd,dbus,init-system-helpers,$depends" \
-        "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$tree.new" >"$debs/debootstrap.log" ||
-        skip "debootstrap makes no tree ($debs/debootstrap.log)"
-    mv "$tree.new" "$tree"
-fi
-
-work=$(mktemp -d)
-name=dropmill-package-$$
-systemd-nspawn --directory="$tree" --volatile=overlay --boot --register=no --keep-unit --console=pipe --machine="$name" \
-    --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" \
-    --bind-ro="$debs:/debs" --bind-ro="$PWD/samples:/samples" >"$work/console" 2>&1 &
-container=$!
-first=
-end() {
-    # What is booted outlives what booted it.
-    [ -z "$first" ] || kill -9 "$first" 2>/dev/null || true
-    kill -9 "$container" 2>/dev/null || true
-    wait "$container" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap end EXIT
-
-fail() {
-    echo "FAILED: $1" >&2
-    inside 'systemctl status --no-pager --full --lines=30 dropmill; journalctl --no-pager -n 40 -o short' >&2 || true
-    exit 1
-}
-
-booted() {
-    first=$(cat "/proc/$container/task/$container/children" 2>/dev/null) && first=${first%% *} && [ -n "$first" ] &&
-        nsenter -t "$first" -a /bin/sh -c 'case $(systemctl is-system-running) in running | degraded) ;; *) exit 1 ;; esac' 2>/dev/null
-}
-inside() { nsenter -t "$first" -a /bin/sh -c "$1"; }
-process() { inside 'systemctl show -p MainPID --value dropmill'; }
-holds() { inside "$1" >/dev/null 2>&1; }
-step() { echo "· $1"; }
-
-await booted || { cat "$work/console" >&2; skip "this machine boots no system"; }
-deb=/debs/dropmill_${version}_$arch.deb
 before=$(inside 'find / -xdev | grep -Ev "^/(proc|sys|run|tmp|debs|samples)|^/var/(log|cache|lib/(dpkg|systemd|apt))" | sort')
+
+step "it is installed where systemd does not run"
+systemd-nspawn --directory="$tree" --volatile=overlay --register=no --keep-unit --console=pipe --as-pid2 --quiet \
+    --bind-ro="$debs:/debs" /bin/sh -c "dpkg -i $deb && dropmill check && dropmill --version && dpkg -P dropmill" \
+    >"$work/out" 2>&1 || fail "$(cat "$work/out")"
+grep -q "is installed. What comes next" "$work/out" || fail "$(cat "$work/out")"
+
+step "it is not installed where /etc cannot be written to, and is once it can"
+inside 'mount --bind /etc /etc && mount -o remount,bind,ro /etc'
+! inside "dpkg -i $deb" >"$work/out" 2>&1 || fail "installed"
+grep -q "Read-only file system" "$work/out" || fail "$(cat "$work/out")"
+inside 'umount /etc'
 
 step "it is not installed over a person's account, nor over a link, and can be finished later"
 inside 'useradd --uid 1500 dropmill; ln -s /tmp /srv/dropmill'

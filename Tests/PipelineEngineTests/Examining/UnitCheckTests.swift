@@ -78,6 +78,7 @@ import Testing
         arguments: [
             ("SystemCallFilter=\nSystemCallFilter=@system-service", "landlock", Finding.Grade.problem),
             ("SystemCallFilter=~landlock_create_ruleset @mount", "landlock", .problem),
+            ("SystemCallFilter=~seccomp", "seccomp", .note),
             ("RestrictSUIDSGID=yes", "openat2", .note), ("DynamicUser=yes", "openat2", .note),
             ("ProcSubset=pid", "boot_id", .problem), ("PrivateUsers=yes", "capabilities", .problem),
             ("AmbientCapabilities=", "CAP_LEASE", .note), ("PrivateNetwork=yes", "network", .note),
