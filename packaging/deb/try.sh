@@ -13,7 +13,8 @@ before=$(inside 'find / -xdev | grep -Ev "^/(proc|sys|run|tmp|debs|samples)|^/va
 
 step "it is installed where systemd does not run"
 systemd-nspawn --directory="$tree" --volatile=overlay --register=no --keep-unit --console=pipe --as-pid2 --quiet \
-    --bind-ro="$debs:/debs" /bin/sh -c "dpkg -i $deb && dropmill check && dropmill --version && dpkg -P dropmill" \
+    --bind-ro="$debs:/debs" /bin/sh -c "dpkg -i $deb && cd /etc/dropmill/pipelines &&
+        cp example.yaml.disabled scans.yaml && dropmill check && dropmill --version && dpkg -P dropmill" \
     >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 grep -q "is installed. What comes next" "$work/out" || fail "$(cat "$work/out")"
 
