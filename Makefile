@@ -145,7 +145,7 @@ tarball: release ## the program with its libraries, for distributions that are n
 	@packaging/install-build-deps.sh --deb
 	@packaging/tarball/build.sh $(RELEASE) .build-deb
 
-tarball-test: tarball ## take the samples through it in trees of other distributions (as root, else it is skipped)
+tarball-test: tarball ## take the samples through it in trees of other Debian releases (as root, else it is skipped)
 	@packaging/tarball/try.sh .build-deb
 
 image: deb ## an OCI image, below .build-deb (as root)

@@ -22,7 +22,8 @@ struct Rules {
 
     private let cookie: magic_t
 
-    /// Loads the rules of the machine, or those of `$MAGIC` and `~/.magic`.
+    /// Loads the rules of the machine, or those of `$MAGIC` and `~/.magic`; where these are of no use, those that came
+    /// with the program.
     static func load() throws(Problem) -> Rules {
         if let problem = MagicLibrary.shared.problem { throw .unloaded(problem) }
         // Both at once: asked for each by itself it would look at the file twice.
@@ -36,10 +37,19 @@ struct Rules {
         }
         guard libmagic.magic_load(cookie, nil) == 0 else {
             let message = words(cookie) ?? "its rules cannot be read"
+            if let beside, libmagic.magic_load(cookie, beside) == 0 { return Rules(cookie: cookie) }
             libmagic.magic_close(cookie)
             throw .unloaded(message)
         }
         return Rules(cookie: cookie)
+    }
+
+    /// Where `make tarball` has them: `share` beside the `bin` of the program.
+    private static var beside: String? {
+        guard let found = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(found) }
+        let folders = String(cString: found).split(separator: "/").dropLast(2)
+        return "/\((folders + ["share", "misc", "magic.mgc"]).joined(separator: "/"))"
     }
 
     /// What the file is that a descriptor is open on: `text/plain; charset=us-ascii`. Its offset is moved.

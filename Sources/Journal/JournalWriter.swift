@@ -136,8 +136,10 @@ package final class JournalWriter: Sendable {
         if let error = queue.sync(execute: { write(.all) }) { throw error }
     }
 
-    /// Jobs that stand otherwise than the journal says, as long as it cannot be written: the newest of each.
-    package var unwritten: [JobRecord] { state.withLock { $0.failure == nil ? [] : $0.batch.noted } }
+    /// Unfinished jobs that stand otherwise than the journal says, as long as it cannot be written: the newest of each.
+    package var unwritten: [JobRecord] {
+        state.withLock { $0.failure == nil ? [] : $0.batch.noted.filter { !$0.state.isFinal } }
+    }
 
     /// Has the journal write what is there already, and calls back on the queue when it has, or could not.
     package func probe(_ done: @escaping @Sendable () -> Void) {

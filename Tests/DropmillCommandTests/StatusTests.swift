@@ -127,7 +127,7 @@ import Testing
         #expect(
             report.lines(now: JournalFixture.at(90)).suffix(2) == [
                 "  active: checksum 1 queued",
-                "  3 jobs stand otherwise than these numbers say: the journal cannot be written",
+                "  these numbers are out of date for 3 jobs: the journal cannot be written",
             ])
         #expect(report.json.contains(#""unwritten":3"#))
     }

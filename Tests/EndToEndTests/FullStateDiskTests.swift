@@ -64,7 +64,7 @@ import Testing
         try scratch.write("y", to: "inbox/b")
         #expect(
             try await eventually {
-                try dropmill("status").text.contains("1 job stands otherwise than these numbers say")
+                try dropmill("status").text.contains("these numbers are out of date for 1 job: the journal")
             })
         let explained = try dropmill("explain", "inbox/b")
         #expect(explained.status == 0, "\(explained.text)")
@@ -73,7 +73,7 @@ import Testing
             try Folder.remove(disk.path.appending(file))
         }
         #expect(await eventually { scratch.exists("processed/b") })
-        #expect(try await eventually { try !dropmill("status").text.contains("otherwise than") })
+        #expect(try await eventually { try !dropmill("status").text.contains("out of date") })
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
         withExtendedLifetime(disk) {}

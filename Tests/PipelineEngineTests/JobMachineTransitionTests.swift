@@ -28,8 +28,10 @@ import Testing
         var old = machine(.queued(stage: 0, failures: 0))
         paused(&old, at: Self.now)
         for (wait, isSame) in [(Duration.milliseconds(500), true), (.seconds(60), false)] {
+            var between = machine(.queued(stage: 0, failures: 0))
+            _ = between.apply([.followed(old.pause)], at: Self.now + .seconds(9))
             var new = machine(.queued(stage: 0, failures: 0))
-            _ = new.apply([.followed(old.pause)], at: Self.now + .seconds(9))
+            _ = new.apply([.followed(between.pause)], at: Self.now + .seconds(9))
             #expect(!new.pause.isPaused, "a reload may have ended it")
             let again = Self.now + .seconds(9) + wait
             paused(&new, at: again)

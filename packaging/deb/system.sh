@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # Boots a tree of Debian in which the packages can be tried; read by the scripts that do. They set `debs`, the folder of the
-# packages, and then call `boot`. The tree is made once, and kept there; what happens in it is gone afterwards.
+# packages, and then call `boot`. The tree is made once, and kept there; what happens in it is gone afterwards. A `clean_up` of
+# theirs is called at the end.
 . packaging/common.sh
 version=$(cat VERSION)-1
 arch=$(dpkg --print-architecture)
 package=dropmill_${version}_$arch.deb
 deb=/debs/$package
 export PATH=$PATH:/usr/sbin
+first= container= work=
 
 # Where it cannot be tried that is said, and is no failure.
 skip() {
@@ -32,11 +34,12 @@ booted() {
 }
 
 shut_down() {
+    if declare -F clean_up >/dev/null; then clean_up; fi
     # What is booted outlives what booted it.
-    [ -z "${first:-}" ] || kill -9 "$first" 2>/dev/null || true
-    [ -z "${container:-}" ] || kill -9 "$container" 2>/dev/null || true
-    wait "${container:-}" 2>/dev/null || true
-    [ -z "${work:-}" ] || rm -rf "$work"
+    [ -z "$first" ] || kill -9 "$first" 2>/dev/null || true
+    [ -z "$container" ] || kill -9 "$container" 2>/dev/null || true
+    wait "$container" 2>/dev/null || true
+    [ -z "$work" ] || rm -rf "$work"
 }
 
 # usage: boot [ARGUMENT of systemd-nspawn]…
@@ -54,14 +57,13 @@ boot() {
             skip "debootstrap makes no tree ($debs/debootstrap.log)"
         mv "$tree.new" "$tree"
     fi
+    trap shut_down EXIT
     work=$(mktemp -d)
     systemd-nspawn --directory="$tree" --volatile=overlay --boot --register=no --keep-unit --console=pipe \
         --machine="dropmill-package-$$" \
         --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" \
         --bind-ro="$debs:/debs" --bind-ro="$PWD/samples:/samples" "$@" >"$work/console" 2>&1 &
     container=$!
-    first=
-    trap shut_down EXIT
     await booted || {
         cat "$work/console" >&2
         skip "this machine boots no system"

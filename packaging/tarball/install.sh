@@ -31,8 +31,7 @@ echo "installed to $prefix"
 [ -z "${DESTDIR:-}" ] && [ -d /run/systemd/system ] || { echo "no service is set up: systemd does not run here"; exit 0; }
 
 unit=/etc/systemd/system/dropmill.service
-sed -e "s|/usr/bin/dropmill|$prefix/bin/dropmill|" \
-    -e "/^ExecStart=/i Environment=MAGIC=$prefix/share/misc/magic.mgc" share/systemd/dropmill.service >"$unit.new"
+sed "s|/usr/bin/dropmill|$prefix/bin/dropmill|" share/systemd/dropmill.service >"$unit.new"
 mv "$unit.new" "$unit"
 systemd-sysusers share/systemd/sysusers.conf
 systemd-tmpfiles --create share/systemd/tmpfiles.conf

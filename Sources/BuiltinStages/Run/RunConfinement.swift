@@ -90,8 +90,8 @@ struct RunConfinement: Sendable {
                 summary: "The program '\(program)' cannot be confined"
                     + (error == .noFunction ? ": the kernel has no Landlock." : ": \(error)."),
                 remedy:
-                    "Run Linux 5.13 or later with Landlock and seccomp, which the service may use ('dropmill doctor "
-                    + "--unit'), or give the program all of Dropmill's rights: confine: false.",
+                    "Run Linux 5.13 or later with Landlock and seccomp, and see with 'dropmill doctor --unit' that the "
+                    + "service allows both; or give the program all of Dropmill's rights: confine: false.",
                 detail: "errno \(error.rawValue)")
         }
     }

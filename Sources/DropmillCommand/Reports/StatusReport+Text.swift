@@ -83,8 +83,8 @@ extension StatusReport {
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
         if let stalled = row.stalled { notes.append("stalled: \(stalled.text)") }
         if row.unwritten > 0 {
-            let jobs = row.unwritten == 1 ? "1 job stands" : "\(row.unwritten) jobs stand"
-            notes.append("\(jobs) otherwise than these numbers say: the journal cannot be written")
+            let jobs = row.unwritten == 1 ? "1 job" : "\(row.unwritten) jobs"
+            notes.append("these numbers are out of date for \(jobs): the journal cannot be written")
         }
         if row.isBusy { notes.append("the inbox is busy; how much waits is what was known last") }
         if row.isSilent { notes.append("the inbox does not answer; how much waits is what was known last") }

@@ -34,8 +34,11 @@ struct ForgetCommand: ParsableCommand {
         let lines = try folder.write { journal throws(JournalError) in
             let isRunning = try folder.isHeld()
             let works = Dictionary(try journal.pipelines().map { ($0.name, $0.works) }) { first, _ in first }
+            let lookout = Lookout(label: "dropmill.forgetting")
             var lines: [Result<String, Problem>] = []
-            for text in jobs { lines.append(try Self.forget(text, in: folder, journal, works, isRunning: isRunning)) }
+            for text in jobs {
+                lines.append(try Self.forget(text, in: folder, journal, works, isRunning: isRunning, lookout))
+            }
             return lines
         }
         for line in lines {
@@ -64,21 +67,12 @@ struct ForgetCommand: ParsableCommand {
         }
     }
 
-    /// Whether what is there can be looked at; what is on a dead mount need not come back.
-    private static func answers(_ folder: FilePath) -> Bool {
-        let look = Lookout(label: "dropmill.forgetting").attempt(until: .now() + patience) { mayLook in
-            if mayLook(folder) { _ = Folder.kind(of: folder) }
-        }
-        if case .over = look { return true }
-        return false
-    }
-
     /// How many seconds are waited for a work folder.
     private static let patience = 3.0
 
     private static func forget(
         _ text: String, in folder: StateFolder, _ journal: any Journal, _ works: [String: [WorkPlace]],
-        isRunning: Bool
+        isRunning: Bool, _ lookout: Lookout
     ) throws(JournalError) -> Result<String, Problem> {
         let record: JobRecord
         switch try JobFinder.find(text, in: journal) {
@@ -95,8 +89,16 @@ struct ForgetCommand: ParsableCommand {
             return .failure(Problem(text: "job \(subject): \(reason)"))
         }
         let places = (works[record.pipeline] ?? []).map(\.path)
-        let known = places.first { WorkFolder.holds(record.folder, below: $0) }
-        let found = known.flatMap { answers($0) ? $0 : nil }
+        // A look at a dead mount may never come back.
+        let look = lookout.attempt(until: .now() + patience) { [path = record.folder] mayLook in
+            places.first { mayLook($0) && WorkFolder.holds(path, below: $0) }
+        }
+        let found = if case .over(let place) = look { place } else { FilePath?.none }
+        let isSilent = if case .silent = look { true } else { false }
+        if isSilent, isRunning, !record.isLeftAlone {
+            let remedy = "mount its file system again, or stop the daemon, which may have the job, and try again"
+            return .failure(Problem(text: "job \(subject): its work folder does not answer; \(remedy)"))
+        }
         var lock: FolderLock?
         // Whoever has its work folder will finish it; of a pipeline that is not loaded nobody has.
         if let found, isRunning, !record.isLeftAlone {
@@ -114,7 +116,7 @@ struct ForgetCommand: ParsableCommand {
         }
         return try folder.change("forget", ["jobs": [record.id.text]], in: journal) { () throws(JournalError) in
             // A start that finds it there again keeps it.
-            var note = known == nil || found != nil ? "" : "; its folder does not answer, and stays where it is"
+            var note = isSilent ? "; its folder does not answer, and stays where it is" : ""
             do throws(IOError) {
                 if let found {
                     let kept = try WorkFolder.setAside(record.folder, of: record.id, below: found)

@@ -163,15 +163,15 @@ nonisolated extension Engine {
                 }
                 places.append(record)
             }
-            // Nobody will go on with them, and nobody is at them any more.
+            if sync({ $0.awaited[name] }) != nil { continue }
+            // Nobody is at them any more. Of what may have killed the daemon before, the state tells that it did again.
             if !sync({ $0.loaded.contains(name) }) {
-                changed += left.filter { $0.state == .running }.map { found in
+                changed += left.filter { $0.state == .running && $0.recoveries == 0 }.map { found in
                     var record = found
                     record.state = .queued
                     return record
                 }
             }
-            if sync({ $0.awaited[name] }) != nil { continue }
             report(UnloadedJobs(name, left.count, of: before[name], among: pipelines))
         }
         do throws(JournalError) {

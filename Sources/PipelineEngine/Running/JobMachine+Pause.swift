@@ -61,9 +61,9 @@ extension JobMachine {
             begin(id, &turn)
         case .followed(let before):
             // A reload may have solved the problem; if it returns at once it is the same one.
-            guard before.reason != nil, pause.reason == nil else { return }
-            (pause.last, pause.since, pause.delay) = (before.reason, before.since, before.delay)
-            pause.ended = turn.now
+            guard let trouble = before.reason ?? before.last, pause.reason == nil else { return }
+            (pause.last, pause.since, pause.delay) = (trouble, before.since, before.delay)
+            pause.ended = before.reason == nil ? before.ended : turn.now
         case .stopped: isStopping = true
         default: break
         }

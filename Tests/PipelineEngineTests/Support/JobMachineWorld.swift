@@ -56,6 +56,8 @@ struct JobMachineWorld {
     var isClaiming = true
     /// Whether all but what is admitted waits.
     var isYielding = false
+    /// How a machine paused that had trouble.
+    var earlier = JobMachine.Pause()
     var crashes = 0
     /// What happened and was not given to the machine yet: a batch.
     var waiting: [JobMachine.Event] = []
@@ -104,7 +106,8 @@ struct JobMachineWorld {
             case 10: callOff()
             case 11: bump()
             case 12: yield(!isYielding)
-            case 13: send([.followed(machine.pause)])
+            case 13 where machine.pause.reason == nil: send([.followed(earlier)])
+            case 13: earlier = machine.pause
             default: happen()
             }
         }
