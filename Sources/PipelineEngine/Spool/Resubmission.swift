@@ -109,6 +109,7 @@ package struct Resubmission {
     private func findWaiting() throws(JournalError) -> Set<JobID> {
         var waiting: Set<JobID> = []
         for (id, identity) in try journal.sentIn() where !waiting.contains(id) {
+            // Where that cannot be told its copy is taken for sent: it is not to be sent twice.
             if let record = try journal.job(id), let inbox = inboxes[record.pipeline],
                 (try? SendBack(inbox: inbox).isHidden(identity, of: record)) ?? false
             {
