@@ -9,6 +9,7 @@
 
 #include "CLinuxBeneath.h"
 #include "CLinuxConfinement.h"
+#include "CLinuxDescriptor.h"
 #include "CLinuxHelper.h"
 #include "CLinuxKeeper.h"
 #include "CLinuxLibrary.h"

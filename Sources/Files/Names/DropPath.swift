@@ -10,6 +10,13 @@ public struct DropPath: Hashable, Sendable {
         self.name = name
     }
 
+    /// Of a path from the inbox on; nil where it has no name.
+    package init?(bytes: [UInt8]) {
+        let names = bytes.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
+        guard let name = names.last else { return nil }
+        self.init(name, in: InboxFolder(names.dropLast()))
+    }
+
     /// The path from the inbox on, as bytes.
     public var bytes: [UInt8] { folder.appending(name).bytes }
 
