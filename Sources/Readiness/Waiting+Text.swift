@@ -46,6 +46,16 @@ extension Waiting {
         }
     }
 
+    /// The same of what is over, without how far it was at some moment.
+    package var reason: String {
+        switch self {
+        case .growing: "growing"
+        case .changing: "changing"
+        case .blind: "standing still for longer, because open writers cannot be detected here"
+        default: text
+        }
+    }
+
     /// Whether it waits for something that time or a sender will bring, so that it counts as waiting.
     package var isWaiting: Bool {
         switch self {

@@ -6,50 +6,6 @@ package import Files
 /// has it open for writing, and nothing that has to come with it is lacking. The wait begins at the first sample after
 /// the last touch. Candidates are sampled only when due.
 package struct ReadyGate: Sendable {
-    /// What is kept of each candidate: as little as can be, since there may be hundreds of thousands.
-    private struct Candidate {
-        /// The hash of the fingerprint that was last seen, keyed at random in each process; the claim proves the whole
-        /// of it. Means nothing before the first sample.
-        var state = 0
-        var size: Int64 = 0
-        /// When it was first heard of.
-        let admitted: MonotonicTime
-        /// When `state` was first seen, without a touch since.
-        var since: MonotonicTime
-        var marks: Marks = []
-
-        init(at now: MonotonicTime) {
-            admitted = now
-            since = now
-        }
-
-        /// Whether it was seen in that state last.
-        func isStill(_ fingerprint: Fingerprint) -> Bool {
-            marks.contains(.sampled) && size == fingerprint.size && state == fingerprint.hashValue
-        }
-    }
-
-    private struct Marks: OptionSet {
-        let rawValue: UInt8
-        static var sampled: Marks { Marks(rawValue: 1) }
-        /// Something touched it since.
-        static var touched: Marks { Marks(rawValue: 2) }
-        /// It was seen to change, or held open.
-        static var disturbed: Marks { Marks(rawValue: 4) }
-        /// Out of the schedule: refused or ignored, until touched.
-        static var parked: Marks { Marks(rawValue: 8) }
-        /// The sample that was asked for may decide.
-        static var mayDecide: Marks { Marks(rawValue: 16) }
-        /// It lacks what such candidates lack as a rule.
-        static var lacksTheUsual: Marks { Marks(rawValue: 32) }
-        /// A sample was asked for and has not come yet.
-        static var asked: Marks { Marks(rawValue: 64) }
-
-        mutating func set(_ mark: Marks, _ isSet: Bool) {
-            if isSet { insert(mark) } else { remove(mark) }
-        }
-    }
-
     private typealias Candidates = KeyedHeap<DropPath, Candidate>
     private typealias Slot = Candidates.Slot
 
@@ -61,6 +17,8 @@ package struct ReadyGate: Sendable {
     private var remarks: [Slot: Waiting] = [:]
     /// Bytes that those grew by, in all, that were seen to change.
     private var growth: [Slot: Int64] = [:]
+    /// What held those that more than time held.
+    private var holds = HoldNotes<Slot>()
     private var parked = 0
 
     /// Samples of a candidate that is being written are at least this far apart.
@@ -169,7 +127,9 @@ package struct ReadyGate: Sendable {
         if candidates[slot].marks.contains(.parked) { parked -= 1 }
         remark(slot, nil)
         growth[slot] = nil
-        if let moved = candidates.remove(slot) {
+        let moved = candidates.remove(slot)
+        holds.forget(slot, for: moved)
+        if let moved {
             remarks[slot] = remarks.removeValue(forKey: moved)
             growth[slot] = growth.removeValue(forKey: moved)
         }
@@ -206,6 +166,7 @@ package struct ReadyGate: Sendable {
             return .refused(reason)
         case .file(let fingerprint, let writers):
             let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
+            holds.saw(remarks[slot], of: slot, at: now)
             // A long read is not the drop's fault; the reader announces its end.
             if decision == .waiting(.lacking), let lacking, lacking.isUnderWay {
                 leaveOut(slot)
@@ -222,6 +183,7 @@ package struct ReadyGate: Sendable {
             // Once may be chance.
             if case .blocked? = remarks[slot] { candidates[slot].marks.insert(.disturbed) }
             remark(slot, .blocked("\(errno)"))
+            holds.saw(remarks[slot], of: slot, at: now)
             if isOverdue(slot, now) { return overdue(key, fingerprint ?? .unknown(), now) }
             schedule(slot, at: now + Self.blockedPause)
             return .waiting(.blocked)
@@ -359,6 +321,27 @@ extension ReadyGate {
     /// When the candidate was first heard of; nil where it is not known.
     package func admitted(_ key: DropPath) -> MonotonicTime? { candidates.find(key).map { candidates[$0].admitted } }
 
+    /// What has held the candidate besides the time for which all have to stand still.
+    package func held(_ key: DropPath, at now: MonotonicTime) -> [GateHold] {
+        guard let slot = candidates.find(key) else { return [] }
+        let candidate = candidates[slot]
+        var holds = holds.holds(of: slot, at: now)
+        if let growth = growth[slot] {
+            // It may have been held open meanwhile.
+            let earlier = holds.filter { $0.since < candidate.since }
+            let time = earlier.reduce(candidate.since - candidate.admitted) { $0 - $1.time }
+            let waiting: Waiting =
+                growth > 0
+                ? .growing(bytesPerSecond: 0, for: .zero, of: .zero) : .changing(for: .zero, of: .zero)
+            if time > .zero { holds.insert(GateHold(waiting: waiting, since: candidate.admitted, time: time), at: 0) }
+        }
+        if candidate.marks.contains(.lacksTheUsual), let lack = usualLack(key) {
+            let since = candidate.since + quiet(forSize: candidate.size)
+            holds.append(GateHold(waiting: lack, since: since, time: max(.zero, now - since)))
+        }
+        return holds
+    }
+
     /// The waiting candidates known for longest, longest first.
     package func longest(_ limit: Int) -> [DropPath] {
         var longest: [(admitted: MonotonicTime, slot: Slot)] = []
@@ -374,6 +357,16 @@ extension ReadyGate {
         cut()
         return longest.map { candidates.key(of: $0.slot) }
     }
+
+    /// Calls the body with each waiting candidate and since when it is known.
+    package func forEachWaiting(_ body: (DropPath, MonotonicTime) -> Void) {
+        for slot in candidates.slots where candidates[slot].marks.isDisjoint(with: .parked) {
+            body(candidates.key(of: slot), candidates[slot].admitted)
+        }
+    }
+
+    /// Its bytes, as they were seen last; nil where it is not known.
+    package func size(of key: DropPath) -> Int64? { candidates.find(key).map { candidates[$0].size } }
 
     /// The candidates that are still waited for, with whether each was seen to change or held open since it is known,
     /// or lacks something that nothing but its sender can bring.

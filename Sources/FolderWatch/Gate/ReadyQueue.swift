@@ -10,8 +10,10 @@ package struct ReadyQueue: Sendable {
         private let modifiedNanoseconds: UInt32
         private let changedNanoseconds: UInt32
         private let knownSeconds: Int32
-        /// Four million years: two bytes less, which would be eight with what lies behind them.
-        private let changedSeconds: (low: UInt32, high: Int16)
+        /// Seventeen thousand years: three bytes less, which would be eight with what lies behind them.
+        private let changedSeconds: (low: UInt32, high: Int8)
+        /// The rest of a second, to 4 ms.
+        private let knownFraction: UInt8
         /// Its place in `devices`.
         private let place: UInt16
 
@@ -21,11 +23,13 @@ package struct ReadyQueue: Sendable {
             modifiedSeconds = fingerprint.modified.seconds
             changedSeconds = (
                 UInt32(truncatingIfNeeded: fingerprint.changed.seconds),
-                Int16(truncatingIfNeeded: fingerprint.changed.seconds >> 32)
+                Int8(truncatingIfNeeded: fingerprint.changed.seconds >> 32)
             )
             modifiedNanoseconds = fingerprint.modified.nanoseconds
             changedNanoseconds = fingerprint.changed.nanoseconds
-            knownSeconds = Int32(clamping: known.nanoseconds / 1_000_000_000)
+            let known = known.nanoseconds / Self.fraction
+            knownSeconds = Int32(clamping: known >> 8)
+            knownFraction = UInt8(truncatingIfNeeded: known)
             place = UInt16(device)
         }
 
@@ -35,8 +39,13 @@ package struct ReadyQueue: Sendable {
                 seconds: Int(changedSeconds.high) << 32 | Int(changedSeconds.low),
                 nanoseconds: Int(changedNanoseconds))
         }
-        var known: MonotonicTime { MonotonicTime(nanoseconds: 0) + .seconds(Int64(knownSeconds)) }
+        var known: MonotonicTime {
+            MonotonicTime(nanoseconds: (Int64(knownSeconds) << 8 + Int64(knownFraction)) * Self.fraction)
+        }
         var device: Int { Int(place) }
+
+        /// The 256th part of a second, in nanoseconds.
+        private static let fraction: Int64 = 3_906_250
     }
 
     private typealias Drops = KeyedHeap<DropPath, Ready>
@@ -64,13 +73,17 @@ package struct ReadyQueue: Sendable {
     private var bumps: Int64 = 0
     /// Every device that drops came from: one, or one for each mount of the file system.
     private var devices: [UInt64] = []
-    /// What few fingerprints have beside: those of folders, and of files with a strange time.
+    /// What few have beside: the fingerprints of folders, and of files with a strange time; and what held a drop.
     private var rarities: [Drops.Slot: Rarity] = [:]
 
     private struct Rarity {
         let listing: Int
         let changed: FileTime
+        let held: [GateHold]
     }
+
+    /// With so many of them it is not kept any more what held one: that is up to senders.
+    private static let mostRarities = 4096
 
     /// A queue that is empty.
     package init(by order: Order) {
@@ -104,17 +117,30 @@ package struct ReadyQueue: Sendable {
     /// Whether the drop waits.
     package func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
 
-    /// Since when the drop is known, to the second; nil where it does not wait.
+    /// Since when the drop is known, to 4 ms; nil where it does not wait.
     package func known(_ path: DropPath) -> MonotonicTime? { drops.find(path).map { drops[$0].known } }
 
     /// Since when the one is known that is known for longest; nil where none waits.
     package var oldest: MonotonicTime? { drops.slots.lazy.map { drops[$0].known }.min() }
 
+    /// How many bytes all of them have. Senders choose their sizes.
+    package var bytes: Int64 { drops.slots.reduce(0) { $0.addingSaturated(max(0, drops[$1].size)) } }
+
+    /// Calls the body with each that waits, since when it is known, and its bytes; in no order.
+    package func forEach(_ body: (DropPath, MonotonicTime, Int64) -> Void) {
+        for slot in drops.slots { body(drops.key(of: slot), drops[slot].known, drops[slot].size) }
+    }
+
+    /// The bytes of one; nil where it does not wait.
+    package func size(of path: DropPath) -> Int64? { drops.find(path).map { drops[$0].size } }
+
     /// Some of the waiting entries, in no order.
     package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 
-    /// Adds a drop in the state in which it was found complete, and which is known since then.
-    package mutating func add(_ path: DropPath, _ fingerprint: Fingerprint, known: MonotonicTime = .now()) {
+    /// Adds a drop in the state in which it was found complete. `known`: since when it waits; `held`: what held it.
+    package mutating func add(
+        _ path: DropPath, _ fingerprint: Fingerprint, known: MonotonicTime = .now(), held: [GateHold] = []
+    ) {
         remove(path)
         // Beyond what has a place it is that of another: then it is found changed at its claim and examined again.
         let device = devices.firstIndex(of: fingerprint.device) ?? min(devices.count, Int(UInt16.max))
@@ -122,8 +148,9 @@ package struct ReadyQueue: Sendable {
         let drop = Ready(fingerprint, device: device, known: known)
         let slot = drops.insert(path, drop)
         drops.enqueue(slot, rank: rank(of: drop))
-        if fingerprint.listing != 0 || fingerprint.changed != drop.changed {
-            rarities[slot] = Rarity(listing: fingerprint.listing, changed: fingerprint.changed)
+        let held = rarities.count < Self.mostRarities ? held : []
+        if fingerprint.listing != 0 || fingerprint.changed != drop.changed || !held.isEmpty {
+            rarities[slot] = Rarity(listing: fingerprint.listing, changed: fingerprint.changed, held: held)
         }
     }
 
@@ -153,6 +180,11 @@ package struct ReadyQueue: Sendable {
                 device: devices[ready.device], inode: ready.inode, size: ready.size, modified: ready.modified,
                 changed: rarities[slot]?.changed ?? ready.changed, listing: rarities[slot]?.listing ?? 0)
         )
+    }
+
+    /// Since when the next drop is known, and what held it until it was complete.
+    package var firstArrival: (known: MonotonicTime, held: [GateHold])? {
+        drops.first.map { (drops[$0].known, rarities[$0]?.held ?? []) }
     }
 
     /// Takes the next drop out.

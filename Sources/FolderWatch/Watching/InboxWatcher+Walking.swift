@@ -75,16 +75,20 @@ extension InboxWatcher {
     private func list(_ opened: OpenInbox.Opened, _ pending: inout [InboxFolder]) throws(IOError) {
         let folder = opened.folder
         var inside: [InboxFolder] = []
+        var passed: [FileName] = []
         let gone = try listing.list(folder) { (seen) throws(IOError) in
             try Folder.forEachEntry(of: opened.file) { (name, kind) throws(IOError) in
                 if isFolder(name, kind, opened), selection.enters(name, folder) {
                     seen.sawFolder(name)
                     inside.append(folder.appending(name))
-                } else if selection.takes(name), seen.saw(name) {
-                    report(.appeared(DropPath(name, in: folder)))
+                } else if selection.takes(name) {
+                    if seen.saw(name) { report(.appeared(DropPath(name, in: folder))) }
+                } else if passed.count <= UntakenNames.most, selection.passes(name) {
+                    passed.append(name)
                 }
             }
         }
+        untaken.listed(folder, passed, at: .now())
         for name in gone.names { report(.vanished(DropPath(name, in: folder))) }
         for name in gone.folders { forget(folder.appending(name)) }
         pending += inside
@@ -106,6 +110,7 @@ extension InboxWatcher {
         for path in gone.names { report(.vanished(path)) }
         for inside in gone.folders {
             watches?.end(inside)
+            untaken.forget(inside)
             let wasRefused = refused.remove(inside) != nil
             if wasRefused || inside == folder, let path = inside.path { report(.vanished(path)) }
         }

@@ -26,6 +26,8 @@ package actor InboxWatcher: QueueActor {
     private let heard = HeardEvents()
 
     var listing = InboxScan()
+    /// Names that are not taken, as far as they are of interest.
+    package internal(set) var untaken = UntakenNames()
     var watches: FolderWatches?
     /// Folders that could not be searched.
     var refused: Set<InboxFolder> = []
@@ -93,6 +95,7 @@ package actor InboxWatcher: QueueActor {
         watches?.stop()
         watches = nil
         listing.reset()
+        untaken = UntakenNames()
         timer?.cancel()
         timer = nil
     }
@@ -197,9 +200,13 @@ package actor InboxWatcher: QueueActor {
         case .vanished(let name, isFolder: true) where selection.enters(name, folder):
             forget(folder.appending(name))
         case .appeared(let name, _), .touched(let name, _):
-            if selection.takes(name) { report(listing.heard(of: name, in: folder)) }
+            if selection.takes(name) {
+                report(listing.heard(of: name, in: folder))
+            } else if selection.passes(name) {
+                untaken.saw(name, in: folder, at: .now())
+            }
         case .vanished(let name, _):
-            if let change = listing.lost(name, in: folder) { report(change) }
+            if let change = listing.lost(name, in: folder) { report(change) } else { untaken.lost(name, in: folder) }
         case .rightsChanged, .somethingChanged: return true
         case .gone:
             if folder.isTop {
