@@ -12,9 +12,14 @@ package struct AuditEntry: Sendable, Equatable {
     package var arguments: String
     /// Nil as long as it is under way; for good where the daemon ended meanwhile.
     package var result: String?
+    /// For whom a program asked; nil where the user asked.
+    package var behalf: Behalf?
+    /// What orders them, once it is on record.
+    package var number: Int64?
 
     package init(
-        at: Timestamp = .now(), user: uid_t, name: String, verb: String, arguments: String, result: String? = nil
+        at: Timestamp = .now(), user: uid_t, name: String, verb: String, arguments: String, result: String? = nil,
+        behalf: Behalf? = nil, number: Int64? = nil
     ) {
         self.at = at
         self.user = user
@@ -22,5 +27,7 @@ package struct AuditEntry: Sendable, Equatable {
         self.verb = verb
         self.arguments = arguments
         self.result = result
+        self.behalf = behalf
+        self.number = number
     }
 }

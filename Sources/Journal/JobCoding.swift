@@ -13,6 +13,7 @@ extension JSONText {
             json.bytes("name", record.drop.name.bytes)
             json.list("folders", record.drop.folders) { $0.bytes(nil, $1.bytes) }
             json.integer("size", record.drop.size)
+            if let producer = record.producer { json.text("producer", producer) }
             json.integer("dropped_at", record.drop.droppedAt.nanoseconds)
             json.integer("device", record.identity.device)
             json.integer("inode", record.identity.inode)
@@ -36,7 +37,15 @@ extension JSONText {
             json.text("definition", record.definition.text)
             if let id = record.retryOf { json.text("retry_of", id.text) }
             if let id = record.replayOf { json.text("replay_of", id.text) }
+            if let dismissal = record.dismissed { json.value("dismissed") { $0.dismissal(dismissal) } }
             json.list("history", record.history) { $0.transition($1) }
+        }
+    }
+
+    package mutating func dismissal(_ dismissal: Dismissal) {
+        object { json in
+            json.text("by", dismissal.by)
+            json.integer("at", dismissal.at.nanoseconds)
         }
     }
 }
@@ -57,6 +66,7 @@ extension JSONValue {
         var record = JobRecord(
             claimed: Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: FilePath()),
             identity: FileIdentity(device: device, inode: inode), definition: Definition(text: definition))
+        record.producer = members["producer", \.string]
         record.slot = members.id("slot")
         record.finishedAt = members["finished_at", \.time]
         record.state = state
@@ -76,7 +86,13 @@ extension JSONValue {
         record.facts = members["facts", \.strings] ?? [:]
         record.retryOf = members.id("retry_of")
         record.replayOf = members.id("replay_of")
+        record.dismissed = members["dismissed", \.dismissal]
         record.history = members["history", { $0.all(\.transition) }] ?? []
         return members.makeSense ? record : nil
+    }
+
+    package var dismissal: Dismissal? {
+        guard let by = object?["by"]?.string, let time = object?["at"]?.time else { return nil }
+        return Dismissal(by: by, at: time)
     }
 }

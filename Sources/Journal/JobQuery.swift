@@ -8,6 +8,8 @@ package struct JobQuery: Sendable, Hashable {
     package var states: [JobRecord.State] = []
     /// Only of this pipeline.
     package var pipeline: String?
+    /// Only of drops by this one.
+    package var producer: String?
     /// Only those whose id begins with this.
     package var idPrefix: String?
     /// Only drops of exactly this name.
@@ -26,6 +28,10 @@ package struct JobQuery: Sendable, Hashable {
     package var code: String?
     /// Only those whose failure, if there is one, has another code.
     package var otherThan: String?
+    /// Only failures that are open: neither sent in again nor dismissed.
+    package var isOpen = false
+    /// Only those whose original is there.
+    package var original: FilePath?
     /// Only retries of this job.
     package var retryOf: JobID?
     /// Only replays of this job.
@@ -34,14 +40,17 @@ package struct JobQuery: Sendable, Hashable {
     package var left: [FilePath] = []
     /// The most jobs to return.
     package var limit: Int?
+    /// Whether those come first that were claimed first.
+    package var isOldestFirst = false
 
     /// All jobs.
     package init() {}
 
-    /// Whether a job is one of them.
+    /// Whether a job is one of them, but that a failure was sent in again its record does not say.
     package func matches(_ job: JobRecord) -> Bool {
         (states.isEmpty || states.contains(job.state))
             && pipeline.map { $0 == job.pipeline } ?? true
+            && producer.map { $0 == job.producer } ?? true
             && idPrefix.map { job.id.text.hasPrefix($0) } ?? true
             && name.map { $0 == job.drop.name } ?? true
             && slot.map { $0 == job.slot } ?? true
@@ -51,6 +60,8 @@ package struct JobQuery: Sendable, Hashable {
             && finishedSince.map { limit in job.finishedAt.map { $0 >= limit } ?? false } ?? true
             && code.map { $0 == job.failure?.code } ?? true
             && otherThan.map { $0 != job.failure?.code } ?? true
+            && (!isOpen || job.state == .failed && !job.isReleased && job.dismissed == nil)
+            && original.map { $0 == job.original } ?? true
             && retryOf.map { $0 == job.retryOf } ?? true
             && replayOf.map { $0 == job.replayOf } ?? true
             && (left.isEmpty || job.state.isFinal && left.contains { job.outputs.contains($0) || job.original == $0 })

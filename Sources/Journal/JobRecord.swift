@@ -39,6 +39,8 @@ package struct JobRecord: Sendable, Equatable {
     package var slot: JobID?
     /// What was dropped.
     package var drop: Drop
+    /// Who dropped it; nil where that is not known.
+    package var producer: String?
     /// The drop's device and inode, to recognise a file that is sent back (`retry`).
     package var identity: FileIdentity
     /// When its content was changed last, for the same purpose; only while it is new, and not on record.
@@ -84,6 +86,8 @@ package struct JobRecord: Sendable, Equatable {
     package var retryOf: JobID?
     /// The processed job whose original this is a copy of.
     package var replayOf: JobID?
+    /// Of a failed job: who has taken it out of those that are somebody's to look at. Only read, never written with it.
+    package var dismissed: Dismissal?
     /// What happened, in order.
     package var history: [Transition]
 
@@ -93,6 +97,7 @@ package struct JobRecord: Sendable, Equatable {
         pipeline = job.pipeline
         slot = job.slot == job.id ? nil : job.slot
         drop = job.drop
+        producer = job.producer
         self.identity = identity
         claimedAt = job.claimedAt
         state = .queued

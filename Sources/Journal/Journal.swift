@@ -9,8 +9,8 @@ import SystemPackage
 package protocol Journal: JournalReading {
     /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
     ///
-    /// The drop's name and the time of its claim stay what they were first, and a `retryOf` or `replayOf` that a job
-    /// has once it keeps.
+    /// The drop's name and producer and the time of its claim stay what they were first, and a `retryOf` or `replayOf`
+    /// that a job has once it keeps.
     ///
     /// `intending`: jobs that are about to be moved, and soon over: those that have no rows yet get one together, until
     /// each has its own. No job is in both.
@@ -40,6 +40,16 @@ package protocol Journal: JournalReading {
 
     /// The files of such notes that have not become jobs yet, with the jobs that they come from.
     func sentIn() throws(JournalError) -> [(job: JobID, identity: FileIdentity)]
+
+    /// What has become of each pipeline's jobs, also of those that are not on record any more.
+    func figures() throws(JournalError) -> [String: Figures]
+
+    /// How many failed jobs of each pipeline are open: neither sent in again nor dismissed. Counts no rows.
+    func openFailures() throws(JournalError) -> [String: Int]
+
+    /// Notes durably that a person has dismissed failed jobs; those that are not open stay as they are. Returns which
+    /// were.
+    func setDismissed(_ jobs: [JobID], _ dismissal: Dismissal) throws(JournalError) -> Set<JobID>
 
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?

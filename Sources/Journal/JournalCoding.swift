@@ -35,8 +35,8 @@ extension JSONText {
         object { json in
             json.text("class", failure.class.rawValue)
             json.text("code", failure.code)
-            json.text("summary", failure.summary)
-            json.text("remedy", unlessEmpty: failure.remedy)
+            json.sentence("summary", failure.summarySentence)
+            if !failure.remedy.isEmpty { json.sentence("remedy", failure.remedySentence) }
             json.text("detail", unlessEmpty: failure.detail)
         }
     }
@@ -146,6 +146,7 @@ extension JSONText {
             json.integer("at", transition.at.nanoseconds)
             if let stage = transition.stage { json.text("stage", stage) }
             if let duration = transition.duration { json.integer("took", duration.nanoseconds) }
+            if let code = transition.code { json.text("code", code) }
             if let note = transition.note { json.text("note", note) }
             if transition.times > 1 { json.integer("times", transition.times) }
             if let last = transition.lastAt { json.integer("last", last.nanoseconds) }
@@ -172,8 +173,8 @@ extension JSONValue {
             let code = object["code"]?.string, let summary = object["summary"]?.string
         else { return nil }
         return Failure(
-            kind, code: code, summary: summary, remedy: object["remedy"]?.string ?? "",
-            detail: object["detail"]?.string ?? "")
+            kind, code: code, summary: object.sentence("summary") ?? Sentence(summary),
+            remedy: object.sentence("remedy") ?? "", detail: object["detail"]?.string ?? "")
     }
 
     package var inputs: [Int: Payload]? {
@@ -288,7 +289,8 @@ extension JSONValue {
         }
         var transition = Transition(
             event, at: Timestamp(nanoseconds: time), stage: object["stage"]?.string,
-            duration: object["took"]?.integer(Int64.self).map { .nanoseconds($0) }, note: object["note"]?.string)
+            duration: object["took"]?.integer(Int64.self).map { .nanoseconds($0) }, code: object["code"]?.string,
+            note: object["note"]?.string)
         transition.times = object["times"]?.integer(Int.self) ?? 1
         transition.lastAt = object["last"]?.integer(Int64.self).map { Timestamp(nanoseconds: $0) }
         return transition

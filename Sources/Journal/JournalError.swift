@@ -40,6 +40,7 @@ package struct JournalError: Error, Sendable, Hashable {
 extension Failure {
     /// The journal could not be written: an environment failure, with the code `journal`.
     package init(_ error: JournalError) {
-        self.init(.environment, code: JournalError.code, summary: error.message, remedy: error.remedy)
+        self.init(
+            .environment, code: JournalError.code, summary: Sentence(error.message), remedy: Sentence(error.remedy))
     }
 }

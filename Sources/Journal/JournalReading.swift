@@ -16,9 +16,18 @@ package protocol JournalReading: Sendable {
     /// Jobs that match, newest first.
     func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord]
 
+    /// The same, by a look at only so many that takes no longer however many jobs there are.
+    func page(_ query: JobQuery) throws(JournalError) -> JobPage
+
     /// How many jobs each pipeline has in each state, and how many in each stage. A failed job that was sent in again
-    /// is not counted: the job that it led to is.
+    /// is not counted: the job that it led to is. Nor is one that was dismissed.
     func counts() throws(JournalError) -> [JobCount]
+
+    /// Failures that are open, in groups. `pipeline`: only those of this one; `time`: only those that failed since the
+    /// beginning of its hour.
+    func failureGroups(
+        of pipeline: String?, since time: Timestamp?, at now: Timestamp
+    ) throws(JournalError) -> FailureGroups
 
     /// What is known of each pipeline, by name.
     func pipelines() throws(JournalError) -> [PipelineRecord]
@@ -26,13 +35,15 @@ package protocol JournalReading: Sendable {
     /// What people hold, by pipeline. A hold whose time is over may still be among it.
     func holds() throws(JournalError) -> [HoldRecord]
 
-    /// The newest changes that people made since that time, newest first, behind the first `skip` of them.
-    func audit(since: Timestamp?, limit: Int, skip: Int) throws(JournalError) -> [AuditEntry]
+    /// Changes that people made, newest first.
+    func audit(_ query: AuditQuery) throws(JournalError) -> [AuditEntry]
 }
 
 extension JournalReading {
-    /// The same from the first on.
+    package func page(_ query: JobQuery) throws(JournalError) -> JobPage { JobPage(jobs: try jobs(query)) }
+
+    /// All of them since that time.
     package func audit(since: Timestamp?, limit: Int) throws(JournalError) -> [AuditEntry] {
-        try audit(since: since, limit: limit, skip: 0)
+        try audit(AuditQuery(since: since, limit: limit))
     }
 }

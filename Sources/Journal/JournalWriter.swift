@@ -33,6 +33,8 @@ package final class JournalWriter: Sendable {
         var isAlarmSet = false
         var retry = JournalWriter.firstRetry
         var failure: JournalError?
+        /// What was noted before the failure and is being tried again.
+        var tried: [JobRecord] = []
         var isClosed = false
 
         /// Whether the alarm is to be set now: for all notes that are here. Those that come until it rings wait for
@@ -138,8 +140,16 @@ package final class JournalWriter: Sendable {
 
     /// Unfinished jobs that stand otherwise than the journal says, as long as it cannot be written: the newest of each.
     package var unwritten: [JobRecord] {
-        state.withLock { $0.failure == nil ? [] : $0.batch.noted.filter { !$0.state.isFinal } }
+        state.withLock { state in
+            guard state.failure != nil else { return [] }
+            let noted = state.batch.noted
+            let newer = Set(noted.map(\.id))
+            return (state.tried.filter { !newer.contains($0.id) } + noted).filter { !$0.state.isFinal }
+        }
     }
+
+    /// Why what was given last could not be written; nil where it could.
+    package var trouble: JournalError? { state.withLock { $0.failure } }
 
     /// Has the journal write what is there already, and calls back on the queue when it has, or could not.
     package func probe(_ done: @escaping @Sendable () -> Void) {
@@ -183,6 +193,7 @@ package final class JournalWriter: Sendable {
             state.isQueued = false
             // What could not be written goes along with the next thing that can.
             let batch = state.batch.dequeue(state.failure == nil ? portion : .all)
+            if state.failure != nil { state.tried = batch.noted }
             return (batch, portion == .due && state.setsAlarm())
         }
         if hasMore { setAlarm(Self.delay) }
@@ -204,7 +215,7 @@ package final class JournalWriter: Sendable {
 
     private func succeeded() {
         let wasFailing = state.withLock { state in
-            defer { state.failure = nil }
+            defer { (state.failure, state.tried) = (nil, []) }
             state.retry = Self.firstRetry
             return state.failure != nil
         }
@@ -214,6 +225,7 @@ package final class JournalWriter: Sendable {
     private func failed(_ batch: Batch, _ error: JournalError) {
         let (isNews, delay) = state.withLock { state -> (Bool, Duration?) in
             state.batch.restore(batch)
+            state.tried = []
             defer { state.failure = error }
             var delay: Duration?
             // Damage does not go away by waiting.

@@ -58,6 +58,14 @@ extension JSONText {
             json.text("verb", entry.verb)
             json.text("arguments", entry.arguments)
             if let result = entry.result { json.text("result", result) }
+            if let behalf = entry.behalf {
+                json.object("for") { json in
+                    json.text("name", behalf.name)
+                    json.text("role", behalf.role)
+                    json.text("address", behalf.address)
+                }
+            }
+            if let number = entry.number { json.integer("number", number) }
         }
     }
 
@@ -128,8 +136,16 @@ extension JSONValue {
             let arguments = members["arguments", \.string]
         else { return nil }
         let entry = AuditEntry(
-            at: time, user: user, name: name, verb: verb, arguments: arguments, result: members["result", \.string])
+            at: time, user: user, name: name, verb: verb, arguments: arguments, result: members["result", \.string],
+            behalf: members["for", \.behalf], number: members["number", { $0.integer(Int64.self) }])
         return members.makeSense ? entry : nil
+    }
+
+    private var behalf: Behalf? {
+        guard let object, let name = object["name"]?.string, let role = object["role"]?.string,
+            let address = object["address"]?.string
+        else { return nil }
+        return Behalf(name: name, role: role, address: address)
     }
 
     var time: Timestamp? { integer(Int64.self).map { Timestamp(nanoseconds: $0) } }

@@ -10,12 +10,12 @@ enum JobRow {
         "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
         "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
         "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
-        "slot", "inputs", "replay_of", "original_state",
+        "slot", "inputs", "replay_of", "producer", "original_state",
     ]
 
     /// Columns that keep their first value, but for a job that passes to another pipeline. SQLite rewrites every index
     /// whose columns are set, even to the same value, and each of these is in one.
-    private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at"]
+    private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at", "producer"]
 
     /// The states of finished jobs, as SQL. Partial indexes have these very words, and SQLite uses them only where a
     /// query has them too. The others stand one by one, since SQLite makes a table of its own for a list, in every run
@@ -65,7 +65,10 @@ enum JobRow {
     static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }
 
     /// The beginning of every query for whole rows.
-    static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"
+    static let select = "SELECT \(columns.joined(separator: ", ")), dismissed FROM jobs"
+
+    /// The code of a failure, as SQL; an index has these very words.
+    static let code = "CASE WHEN json_valid(failure) THEN json_extract(failure, '$.code') END"
 
     /// A code as it stands in a failure.
     static func text(ofCode code: String) -> String {
@@ -108,18 +111,11 @@ enum JobRow {
         values.text(record.slot?.text)
         values.json(record.inputs) { $0.inputs($1) }
         values.text(record.replayOf?.text)
+        values.text(record.producer)
         values.json(record.originalState) { $0.original($1) }
     }
 
-    /// Whether a row is worth being read whole: its name may tell that it is not asked for.
-    static func mayMatch(_ row: Row, _ query: JobQuery) -> Bool {
-        guard let pattern = query.pattern, !pattern.pattern.contains("/"), let place = columns.firstIndex(of: "name"),
-            case .blob(let bytes) = row[place], let name = FileName(bytes)
-        else { return true }
-        return pattern.matches(name)
-    }
-
-    /// The record of a row that begins with `columns`.
+    /// The record of a row that `select` has found, or of the values of `columns`.
     static func record(_ row: ColumnReader) throws(JournalError) -> JobRecord {
         var columns = row
         guard let id = JobID(try columns.text("id")) else { throw columns.nonsense("id") }
@@ -168,7 +164,9 @@ enum JobRow {
             guard let id = JobID(replayOf) else { throw columns.nonsense("replay_of") }
             record.replayOf = id
         }
+        record.producer = try columns.optionalText("producer")
         record.originalState = try columns.json("original_state", \.original)
+        record.dismissed = try columns.json("dismissed", \.dismissal)
         return record
     }
 }

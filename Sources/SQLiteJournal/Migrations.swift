@@ -1,3 +1,5 @@
+import Journal
+import PipelineKit
 import SQLite
 
 /// The journal's schema, as the steps that lead to it. Each has a name and runs once; a step that has shipped is never
@@ -26,6 +28,12 @@ enum Migrations {
         ("9 audit", audit),
         ("9 replays", replays),
         ("9 notes", notes),
+        ("10 figures", figures),
+        ("11 open failures", openFailures),
+        ("11 audit for others", auditForOthers),
+        ("12 dismissals", "ALTER TABLE jobs ADD COLUMN dismissed TEXT"),
+        ("12 failures", failures),
+        ("13 searches", searches),
     ]
 
     /// The name of the last one.
@@ -233,5 +241,67 @@ enum Migrations {
         ALTER TABLE retries ADD COLUMN size INTEGER;
         ALTER TABLE retries ADD COLUMN modified INTEGER;
         ALTER TABLE retries ADD COLUMN at INTEGER;
+        """
+
+    /// What has become of each pipeline's jobs. What an older Dropmill did is counted, but for sizes, reasons and
+    /// times; a journal of which history was removed has less of it.
+    private static let figures = """
+        CREATE TABLE figures (pipeline TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+        INSERT INTO figures SELECT pipeline, '{"ended":{' ||
+            group_concat('"' || state || '":[' || max(count, 0) || ',0]') ||
+            '},"failures":[],"retries":{},"stages":{},' ||
+            '"durations":[0,0,0,0,0,0,0,0,0,0,0,0,0,0],"waits":[0,0,0,0,0,0,0,0,0,0,0,0,0,0]}'
+        FROM totals WHERE state IN ('processed', 'failed', 'lost') GROUP BY pipeline;
+        """
+
+    /// Failures that are somebody's to look at: those that were neither sent in again nor dismissed. `open` is when it
+    /// failed, and NULL of all other jobs, so that these cost nothing; with how many there are, which nobody has to
+    /// count.
+    private static let openFailures = """
+        ALTER TABLE jobs ADD COLUMN open INTEGER;
+        UPDATE jobs SET open = coalesce(finished_at, claimed_at)
+            WHERE state = 'failed' AND coalesce(instr(failure, '\(JobRow.text(ofCode: Failure.releaseCode))'), 0) = 0
+            AND id NOT IN (SELECT retry_of FROM jobs WHERE retry_of IS NOT NULL);
+        CREATE INDEX jobs_open ON jobs (pipeline, open) WHERE open IS NOT NULL;
+        INSERT INTO totals SELECT pipeline, '\(TotalRows.open)', count(*) FROM jobs WHERE open IS NOT NULL GROUP BY 1;
+        """
+
+    /// Open failures by their codes, and how many there are of each in each hour: nobody has to count them. `total`
+    /// takes sizes that add up to more than there are numbers for.
+    private static let failures = """
+        ALTER TABLE jobs ADD COLUMN code TEXT;
+        UPDATE jobs SET code = coalesce(json_extract(failure, '$.code'), '') WHERE open IS NOT NULL;
+        DROP INDEX jobs_open;
+        CREATE INDEX jobs_open ON jobs (pipeline, code, open) WHERE open IS NOT NULL;
+        CREATE TABLE failures (
+            pipeline TEXT NOT NULL,
+            code TEXT NOT NULL,
+            hour INTEGER NOT NULL,
+            jobs INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            PRIMARY KEY (pipeline, code, hour)
+        ) WITHOUT ROWID;
+        INSERT INTO failures
+            SELECT pipeline, code, open / \(FailureGroup.nanosecondsOfAnHour), count(*), CAST(total(size) AS INTEGER)
+            FROM jobs WHERE open IS NOT NULL GROUP BY 1, 2, 3;
+        """
+
+    /// Whatever jobs are looked for by, those that match lie together, in the order of time; and each failed original's
+    /// place leads to its jobs.
+    private static let searches = """
+        ALTER TABLE jobs ADD COLUMN producer TEXT;
+        CREATE INDEX jobs_of_producer ON jobs (producer, claimed_at) WHERE producer IS NOT NULL;
+        CREATE INDEX jobs_of_code ON jobs (\(JobRow.code), claimed_at) WHERE failure IS NOT NULL;
+        CREATE INDEX jobs_lost ON jobs (claimed_at) WHERE state = 'lost';
+        CREATE INDEX jobs_of_original ON jobs (original, claimed_at) WHERE state = 'failed';
+        DROP INDEX jobs_unfinished;
+        CREATE INDEX jobs_unfinished ON jobs (claimed_at) WHERE \(JobRow.isUnfinished);
+        """
+
+    /// For whom a program asked that others sign in to.
+    private static let auditForOthers = """
+        ALTER TABLE audit ADD COLUMN token TEXT;
+        ALTER TABLE audit ADD COLUMN role TEXT;
+        ALTER TABLE audit ADD COLUMN address TEXT;
         """
 }

@@ -22,102 +22,37 @@ extension SQLiteJournal {
     }
 
     package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
-        var conditions: [String] = []
-        var arguments = Parameters()
-        if !query.states.isEmpty {
-            // As text of our own, not as arguments: the partial indexes are found by their words only.
-            let states = query.states.map { "'\($0.rawValue)'" }
-            conditions.append(
-                states.count == 1 ? "state = \(states[0])" : "state IN (\(states.joined(separator: ", ")))")
-            if query.states.allSatisfy({ !$0.isFinal }) { conditions.append(JobRow.isUnfinished) }
-        }
-        if let pipeline = query.pipeline {
-            conditions.append("pipeline = ?")
-            arguments.text(pipeline)
-        }
-        if let prefix = query.idPrefix {
-            // A range, which the primary key finds; an id has no character as high as '~'.
-            conditions.append("id >= ? AND id < ?")
-            arguments.text(prefix)
-            arguments.text(prefix + "~")
-        }
-        if let name = query.name {
-            conditions.append("name = ?")
-            arguments.blob(name.bytes)
-        }
-        if let slot = query.slot {
-            conditions.append("slot = ?")
-            arguments.text(slot.text)
-        }
-        if let since = query.since {
-            conditions.append("claimed_at >= ?")
-            arguments.integer(since.nanoseconds)
-        }
-        if let until = query.until {
-            conditions.append("claimed_at < ?")
-            arguments.integer(until.nanoseconds)
-        }
-        if let finished = query.finishedSince {
-            // The words of the index.
-            conditions.append("finished_at >= ? AND finished_at IS NOT NULL")
-            arguments.integer(finished.nanoseconds)
-        }
-        if let code = query.code {
-            conditions.append("instr(failure, ?) > 0")
-            arguments.text(JobRow.text(ofCode: code))
-        }
-        if let code = query.otherThan {
-            conditions.append("coalesce(instr(failure, ?), 0) = 0")
-            arguments.text(JobRow.text(ofCode: code))
-        }
-        if let retryOf = query.retryOf {
-            conditions.append("retry_of = ?")
-            arguments.text(retryOf.text)
-        }
-        if let replayOf = query.replayOf {
-            conditions.append("replay_of = ?")
-            arguments.text(replayOf.text)
-        }
-        if !query.left.isEmpty {
-            let places = query.left.map { _ in "original = ? OR instr(outputs, ?) > 0" }.joined(separator: " OR ")
-            conditions.append("\(JobRow.isOver) AND (\(places))")
-            for path in query.left {
-                arguments.blob(path)
-                arguments.text(Self.text(ofOutput: path))
-            }
-        }
-        var sql = JobRow.select
-        if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
-        sql += " ORDER BY claimed_at DESC, rowid DESC"
-        // A pattern is not SQL's to match.
-        if let limit = query.limit, query.pattern == nil { sql += " LIMIT \(max(0, limit))" }
-        return try read { [sql, arguments] db in
-            let rows = try Self.records(db, sql, arguments, of: query)
-            let others = try SettlementRow.all(db).flatMap(\.jobs).filter(query.matches)
-            guard !others.isEmpty else { return rows }
-            let all = (others + rows).sorted { $0.claimedAt > $1.claimedAt }
-            return Array(all.prefix(query.limit.map { max(0, $0) } ?? .max))
+        try read { db in try Self.jobs(query, in: db) }
+    }
+
+    package func page(_ query: JobQuery) throws(JournalError) -> JobPage { try page(query, looking: JobSearch.most) }
+
+    /// `looking`: at how many jobs at most that an index leads to.
+    func page(_ query: JobQuery, looking most: Int) throws(JournalError) -> JobPage {
+        try read { db in
+            var query = query
+            let horizon = try JobSearch(query).horizon(behind: most, in: db)
+            if let horizon { query.since = horizon }
+            return JobPage(jobs: try Self.jobs(query, in: db), horizon: horizon)
         }
     }
 
-    /// A path as it stands in the list of outputs.
-    private static func text(ofOutput path: FilePath) -> String {
-        var json = JSONText()
-        json.array { $0.path(nil, path) }
-        return String(json.string.dropFirst().dropLast())
+    private static func jobs(_ query: JobQuery, in db: Connection) throws -> [JobRecord] {
+        let rows = try JobSearch(query).records(in: db)
+        let others = try SettlementRow.all(db).flatMap(\.jobs).filter(query.matches)
+        guard !others.isEmpty else { return rows }
+        let all = (others + rows).sorted {
+            query.isOldestFirst ? $0.claimedAt < $1.claimedAt : $0.claimedAt > $1.claimedAt
+        }
+        return Array(all.prefix(query.limit.map { max(0, $0) } ?? .max))
     }
 
     package func counts() throws(JournalError) -> [JobCount] {
         let sql = """
             SELECT pipeline, state, stage, count(*) FROM jobs INDEXED BY jobs_unfinished
             WHERE \(JobRow.isUnfinished) GROUP BY 1, 2, 3
-            UNION ALL SELECT pipeline, state, 0, totals.count - coalesce(again.count, 0) AS rest
-            FROM totals LEFT JOIN (
-                SELECT pipeline, state, count(*) AS count FROM jobs WHERE id IN (
-                    SELECT retry_of FROM jobs INDEXED BY jobs_retry_of WHERE retry_of IS NOT NULL)
-                GROUP BY 1, 2
-            ) AS again USING (pipeline, state)
-            WHERE rest > 0
+            UNION ALL SELECT pipeline, CASE state WHEN '\(TotalRows.open)' THEN 'failed' ELSE state END, 0, count
+            FROM totals WHERE state <> 'failed' AND count > 0
             ORDER BY 1, 2, 3
             """
         return try read { db in
@@ -134,6 +69,19 @@ extension SQLiteJournal {
             return others.isEmpty ? rows : rows.adding(others)
         }
     }
+
+    package func openFailures() throws(JournalError) -> [String: Int] {
+        try read { db in
+            let rows = try Self.rows(
+                db, "SELECT pipeline, count FROM totals WHERE state = ?", Parameters([TotalRows.open])
+            ) { columns throws(JournalError) in
+                (try columns.text("pipeline"), Int(clamping: try columns.integer("count")))
+            }
+            return Dictionary(rows) { $1 }.mapValues { max(0, $0) }
+        }
+    }
+
+    package func figures() throws(JournalError) -> [String: Figures] { try read { db in try FigureRows.all(in: db) } }
 
     package func pipelines() throws(JournalError) -> [PipelineRecord] {
         try read { db in try Self.rows(db, PipelineRow.select(db), read: PipelineRow.record) }
@@ -168,24 +116,6 @@ extension SQLiteJournal {
         try db.query(sql, arguments) { row in
             records.append(try JobRow.record(ColumnReader(row)))
             return true
-        }
-        return records
-    }
-
-    /// The same, but for those that only the query itself can tell from others.
-    private static func records(
-        _ db: Connection, _ sql: String, _ arguments: Parameters, of query: JobQuery
-    ) throws -> [JobRecord] {
-        guard query.pattern != nil else { return try records(db, sql, arguments) }
-        var records: [JobRecord] = []
-        let limit = query.limit ?? .max
-        guard limit > 0 else { return [] }
-        try db.query(sql, arguments) { row in
-            if JobRow.mayMatch(row, query) {
-                let record = try JobRow.record(ColumnReader(row))
-                if query.matches(record) { records.append(record) }
-            }
-            return records.count < limit
         }
         return records
     }

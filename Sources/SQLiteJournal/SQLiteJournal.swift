@@ -21,6 +21,8 @@ package final class SQLiteJournal: Journal {
     private let connections: Mutex<Connections>
     /// What is in it, as far as writing needs that.
     private let known = Mutex(KnownRows())
+    /// The table `figures`, for the holder of `turn`.
+    private let figured = Mutex<FigureRows.Known?>(nil)
     /// What `mend` put in its place last and could not open; nil where it could.
     let unopened = Mutex<Fingerprint?>(nil)
     /// One writer at a time, and none while the open file is being replaced.
@@ -59,6 +61,7 @@ package final class SQLiteJournal: Journal {
         let taken = other.connections.withLock { $0 }
         let rows = other.known.withLock { $0 }
         known.withLock { $0 = rows }
+        figured.withLock { $0 = nil }
         let old = connections.withLock { connections in
             defer { connections = taken }
             return connections
@@ -89,6 +92,13 @@ package final class SQLiteJournal: Journal {
     /// The journal's file in a state folder.
     package static func file(in folder: FilePath) -> FilePath { folder.appending("journal.sqlite") }
 
+    /// How large it is with its log; nil where there is none.
+    package static func bytes(in folder: FilePath) -> Int64? {
+        guard let size = FileStatus.of(file(in: folder))?.st_size else { return nil }
+        let log = FileStatus.of(folder.appending("journal.sqlite-wal"))?.st_size ?? 0
+        return Int64(size).addingSaturated(Int64(log))
+    }
+
     package func write(
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
     ) throws(JournalError) {
@@ -99,11 +109,21 @@ package final class SQLiteJournal: Journal {
             jobs += intending.filter { known.isKnown($0.id) }
             intending.removeAll { known.isKnown($0.id) }
         }
-        try write { [jobs, intending] db in
-            if !jobs.isEmpty { try Self.write(jobs, known, to: db) }
-            if !intending.isEmpty { try SettlementRow.add(intending, as: known.next, to: db) }
-            for number in known.settlements(doneBy: jobs) { try SettlementRow.remove(number, from: db) }
-            for pipeline in pipelines { try PipelineRow.write(pipeline, to: db) }
+        try exclusively { () throws(JournalError) in
+            // Where nothing is written it is read again.
+            let before = figured.withLock { figured in
+                defer { figured = nil }
+                return figured
+            }
+            let after = try withoutWaiting { [jobs, intending] db in
+                var figures = FigureRows(after: before)
+                if !jobs.isEmpty { try Self.write(jobs, known, &figures, to: db) }
+                if !intending.isEmpty { try SettlementRow.add(intending, as: known.next, to: db) }
+                for number in known.settlements(doneBy: jobs) { try SettlementRow.remove(number, from: db) }
+                for pipeline in pipelines { try PipelineRow.write(pipeline, to: db) }
+                return figures.known
+            }
+            figured.withLock { $0 = after }
         }
         self.known.withLock { now in
             now.wrote(jobs)
@@ -113,7 +133,9 @@ package final class SQLiteJournal: Journal {
 
     /// A row that is new is inserted: for an UPSERT SQLite prepares to undo it by itself, and a row that is written
     /// short and grows takes up twice the room.
-    private static func write(_ jobs: [JobRecord], _ known: KnownRows, to db: Connection) throws {
+    private static func write(
+        _ jobs: [JobRecord], _ known: KnownRows, _ figures: inout FigureRows, to db: Connection
+    ) throws {
         let (insert, update) = (try db.statement(JobRow.insert), try db.statement(JobRow.update))
         let hasRetries = try RetryRow.isAny(db)
         var totals = try TotalRows(db)
@@ -125,18 +147,26 @@ package final class SQLiteJournal: Journal {
             let isKnown = known.hasRow(jobs[place].id)
             if !isKnown { values.integer(jobs[place].modified.map { Timestamp($0).nanoseconds }) }
             try (isKnown ? update : insert).run(values)
+            var hasEnded = jobs[place].state.isFinal
             if db.changes > 0 {
                 totals.count(jobs[place])
+                if jobs[place].state == .failed { try OpenRow.open(jobs[place], in: db) }
             } else {
                 let job = jobs[place]
                 // It is over, or another pipeline's, or another process has written it.
-                try totals.count(job.id.text, -1)
+                let before = try totals.count(job.id.text, -1)
                 try db.statement(JobRow.upsert).run(values)
-                try totals.count(job.id.text, 1)
+                try OpenRow.update(job, before: before, in: db)
+                hasEnded = try totals.count(job.id.text, 1) != nil && before == nil
             }
+            if hasEnded { try figures.add(jobs[place], in: db) }
             if hasRetries { try RetryRow.removeIfTaken(by: jobs[place], in: db) }
+            if hasRetries || jobs[place].retryOf != nil {
+                try OpenRow.close(retriedAs: jobs[place].id, &totals, in: db)
+            }
         }
         try totals.write(to: db)
+        try figures.write(to: db)
     }
 
     /// What an earlier run was about to move becomes rows: whatever happens to one of its jobs, the others' ends must
@@ -144,7 +174,9 @@ package final class SQLiteJournal: Journal {
     package func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
         let last = try write { db in
             for settlement in try SettlementRow.all(db) {
-                try Self.write(settlement.jobs, KnownRows(), to: db)
+                // None of them is over.
+                var figures = FigureRows(after: nil)
+                try Self.write(settlement.jobs, KnownRows(), &figures, to: db)
                 try SettlementRow.remove(settlement.number, from: db)
             }
             let last = try RunRow.last(db)
@@ -183,6 +215,17 @@ package final class SQLiteJournal: Journal {
             try durably { db in
                 for hold in change.lifted { try HoldRow.remove(hold, from: db) }
                 for hold in change.held { try HoldRow.put(hold, in: db) }
+            }
+        }
+    }
+
+    package func setDismissed(_ jobs: [JobID], _ dismissal: Dismissal) throws(JournalError) -> Set<JobID> {
+        try exclusively { () throws(JournalError) in
+            try durably { db in
+                var totals = try TotalRows(db)
+                let dismissed = try jobs.filter { try OpenRow.dismiss($0, dismissal, &totals, in: db) }
+                try totals.write(to: db)
+                return Set(dismissed)
             }
         }
     }
@@ -261,13 +304,13 @@ package final class SQLiteJournal: Journal {
     }
 
     /// The same, on the disk when it returns, however durable all else is.
-    private func durably(_ body: (Connection) throws -> Void) throws(JournalError) {
+    private func durably<Value>(_ body: (Connection) throws -> Value) throws(JournalError) -> Value {
         try writing { writer in
             try writer.withWriter { db in
                 try db.execute("PRAGMA synchronous = FULL")
                 let result = Result { try db.transaction(isWriting: true, body) }
                 if !isDurable { try db.execute("PRAGMA synchronous = NORMAL") }
-                try result.get()
+                return try result.get()
             }
         }
     }

@@ -71,7 +71,7 @@ package struct WebRequest: Sendable {
 
     /// Sends it and waits for the answer; redirections are not followed. `onProgress` is told every second at least how
     /// many bytes were sent so far; once it says false the request is broken off.
-    package func send(onProgress: (Int64) -> Bool) throws(Problem) -> Answer {
+    package func send(onProgress: @escaping (Int64) -> Bool) throws(Problem) -> Answer {
         if let problem = Self.problem { throw .setup(problem) }
         // libcurl writes into it until the handle is gone.
         let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -82,19 +82,15 @@ package struct WebRequest: Sendable {
         try Self.check(dm_curl_words(CurlLibrary.shared.calls, handle, words), CURLOPT_ERRORBUFFER)
         let list = try headerList()
         defer { libcurl.curl_slist_free_all(list) }
-        let result = try withoutActuallyEscaping(onProgress) { (onProgress) throws(Problem) in
-            let transfer = Transferring(body, stalling, onProgress)
-            let context = Unmanaged.passUnretained(transfer).toOpaque()
-            try set(handle, list, context)
-            let code = withExtendedLifetime(transfer) { libcurl.curl_easy_perform(handle) }
-            return (code: code, answer: transfer.answer, isFull: transfer.isFull, isLate: transfer.isLate)
-        }
+        let transfer = Transferring(body, stalling, onProgress)
+        try set(handle, list, Unmanaged.passUnretained(transfer).toOpaque())
+        let code = withExtendedLifetime(transfer) { libcurl.curl_easy_perform(handle) }
         // `SSL certificate problem: self-signed certificate` says more than the code does.
-        var reason: String { words.pointee == 0 ? Self.words(result.code) : String(cString: words) }
-        switch result.code {
+        var reason: String { words.pointee == 0 ? Self.words(code) : String(cString: words) }
+        switch code {
         // What is longer than anybody reads is not waited for.
         case CURLE_OK,
-            CURLE_WRITE_ERROR where result.code == CURLE_OK || result.isFull:
+            CURLE_WRITE_ERROR where code == CURLE_OK || transfer.isFull:
             let status = dm_curl_status(CurlLibrary.shared.calls, handle)
             // Who answers before all is there may refuse it, but cannot have taken it.
             guard
@@ -106,9 +102,9 @@ package struct WebRequest: Sendable {
             guard (200...599).contains(status) else { throw .connection("the answer is not HTTP") }
             let seconds = min(Int64(dm_curl_retry_after(CurlLibrary.shared.calls, handle)), Self.longestWait)
             return Answer(
-                status: status, text: result.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil,
+                status: status, text: transfer.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil,
                 redirect: dm_curl_redirect(CurlLibrary.shared.calls, handle).map { String(cString: $0) })
-        case CURLE_ABORTED_BY_CALLBACK where result.isLate: throw .connection("the answer took too long")
+        case CURLE_ABORTED_BY_CALLBACK where transfer.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
         // Of a URL that is right it says so of what came back: something, and no HTTP.
         case CURLE_UNSUPPORTED_PROTOCOL where WebPlace(url) != nil: throw .connection(reason)

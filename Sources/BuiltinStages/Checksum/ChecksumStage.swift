@@ -48,6 +48,7 @@ package struct ChecksumStage: OwnStage {
 
     /// Digests of a single file can be named by what comes later: `{sha256}`.
     package var facts: [String] { algorithms.map(\.rawValue) }
+    package var label: String? { algorithms.map(\.rawValue).joined(separator: ", ") }
 
     package var lists: [FileName] { single == .list ? manifests.map(\.name) : [] }
 

@@ -99,6 +99,7 @@ package struct RunStage: OwnStage {
     }
 
     package var tellsJob: Bool { true }
+    package var label: String? { FilePath(program).lastComponent?.string }
 
     package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
@@ -273,7 +274,7 @@ package struct RunStage: OwnStage {
         var failure = Failure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.job.drop.name)'.",
             remedy: "Check its output (dropmill show): it rejected the file, or could not process it."
-                + (confinement?.hint(for: outcome.end) ?? ""), detail: output.full)
+                + "\(confinement?.hint(for: outcome.end) ?? "")", detail: output.full)
         if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
         throw failure
     }

@@ -7,8 +7,8 @@ import SystemPackage
 extension Failure {
     /// What it means for the job that a file's type cannot be told.
     init(_ failure: TypeFailure, of path: FilePath) {
-        let fact = "The type of '\(path.lastName?.text ?? "")' cannot be detected"
-        let distrust = "Do not trust the file. If it is known to be good, please report it."
+        let fact: Sentence = "The type of '\(path.lastName?.text ?? "")' cannot be detected"
+        let distrust: Sentence = "Do not trust the file. If it is known to be good, please report it."
         switch failure {
         case .content(let words):
             self = .file(

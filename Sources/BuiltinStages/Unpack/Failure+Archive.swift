@@ -10,10 +10,10 @@ extension Failure {
     init(_ error: ArchiveError, archive: FilePath, folder: FilePath) {
         switch error {
         case .bad(let problem):
-            let subject = problem.entry.map { "The archive's entry '\(EscapedText.of($0))'" } ?? "The archive"
+            let subject: Sentence = problem.entry.map { "The archive's entry '\(EscapedText.of($0))'" } ?? "The archive"
             self.init(
                 Class(problem.code), code: problem.code.rawValue,
-                summary: "\(subject) \(problem.fact).", remedy: problem.remedy,
+                summary: "\(subject) \(problem.fact).", remedy: Sentence(problem.remedy),
                 detail: EscapedText.of(Array(problem.detail.utf8)))
         case .system(let action, let entry, let errno):
             let path =
@@ -40,7 +40,7 @@ extension Failure {
         case .archive(let error):
             self.init(error, archive: archive, folder: folder)
             if code == "archive.damaged", MissedArchive.isPart(name.bytes, isArchive: true) {
-                summary += " Its name marks it as one part of a split archive."
+                summarySentence = summarySentence + " Its name marks it as one part of a split archive."
                 remedy = "Join the parts and send the complete archive."
             }
         case .cancelled: self = .cancelled
@@ -67,10 +67,10 @@ extension Failure {
                 remedy: "Raise `timeout` of the stage 'unpack' if archives are that large.")
         case .unconfined(let call, let errno):
             let isMissing = call == UnpackWorker.noLandlock
+            let fact: Sentence = isMissing ? "\(UnpackProgram.landlock(errno))" : "\(call) is denied: \(errno)"
             self.init(
                 .environment, code: "unpack.no-sandbox",
-                summary: "The unpacking process cannot be confined: "
-                    + (isMissing ? UnpackProgram.landlock(errno) : "\(call) is denied: \(errno)") + ".",
+                summary: "The unpacking process cannot be confined: \(fact).",
                 remedy: (isMissing && errno != .notPermitted
                     ? "Run Linux 5.13 or later with `landlock` among its security modules (lsm=)"
                     : "Allow it: SystemCallFilter= in the service's unit, or a container's profile, may forbid it")
@@ -99,7 +99,7 @@ extension Failure {
             remedy: "Raise `timeout` of the stage 'unpack' if archives are that large.")
     }
 
-    private static func helper(_ code: String, _ what: String, remedy: String, _ log: String) -> Failure {
+    private static func helper(_ code: String, _ what: String, remedy: Sentence, _ log: String) -> Failure {
         Failure(
             .transient, code: code, summary: "The process that unpacked the archive \(what).", remedy: remedy,
             detail: EscapedText.of(Array(log.utf8)))

@@ -47,7 +47,7 @@ enum PasswordsFile {
         }
     }
 
-    private static func environment(_ summary: String, remedy: String) -> Failure {
+    private static func environment(_ summary: Sentence, remedy: Sentence) -> Failure {
         Failure(.environment, code: "unpack.passwords", summary: summary, remedy: remedy)
     }
 }

@@ -83,7 +83,7 @@ struct UnpackStage: OwnStage {
                 sniff.format.map { "is \($0.name), which is not unpacked here" } ?? missed?.fact ?? "is not an archive"
             throw .file(
                 "archive.none", "'\(name)' \(fact), and only archives are accepted here.",
-                remedy: missed?.remedy ?? "Pack it (zip, tar, 7z, …) and drop it again.")
+                remedy: missed.map { Sentence($0.remedy) } ?? "Pack it (zip, tar, 7z, …) and drop it again.")
         }
         var payload = payload
         if let format = sniff.format {

@@ -104,7 +104,7 @@ struct BagReading {
         }
     }
 
-    static func invalid(_ fact: String, _ remedy: String) -> Failure {
+    static func invalid(_ fact: String, _ remedy: Sentence) -> Failure {
         .file("bag.invalid", "The BagIt bag is not valid: \(fact).", remedy: remedy)
     }
 }

@@ -14,7 +14,7 @@ enum BagTexts {
     /// understood.
     static func declared(in text: [UInt8]) throws(Failure) -> (version: String, encoding: Encoding) {
         let lines = DigestList.lines(of: text).map { String(decoding: $0, as: UTF8.self) }
-        let remedy = "Recreate the bag with a current tool."
+        let remedy: Sentence = "Recreate the bag with a current tool."
         guard lines.count == 2, let version = value(of: "BagIt-Version", in: lines[0]),
             let encoding = value(of: "Tag-File-Character-Encoding", in: lines[1])
         else {

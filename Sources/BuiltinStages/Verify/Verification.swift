@@ -71,7 +71,7 @@ struct Verification {
     /// The failure that follows; nil where all is as it should be. `what`: whose files these are; `list`: what says
     /// otherwise, with the verb.
     func failure(
-        of what: String, by list: String, remedy: String = "Send it again complete, or correct the list."
+        of what: Sentence, by list: String, remedy: Sentence = "Send it again complete, or correct the list."
     ) -> Failure? {
         let kinds = [("differs", differing), ("missing", missing), ("not listed", extra)].filter { !$0.1.isEmpty }
         if kinds.isEmpty { return nil }

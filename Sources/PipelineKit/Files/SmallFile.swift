@@ -1,5 +1,5 @@
 package import Files
-import Glibc
+package import Glibc
 package import SystemPackage
 
 /// Files that are read or written as a whole.
@@ -36,12 +36,14 @@ package enum SmallFile {
     }
 
     /// Writes a file below a folder under another name and then renames it, so that half of it is never there. What has
-    /// the name is replaced.
+    /// the name is replaced. `owner`: whose it is to be; nil for who writes it.
     package static func write(
-        _ contents: [UInt8], to target: FilePath, in folder: borrowing Folder, by draft: FilePath
+        _ contents: [UInt8], to target: FilePath, in folder: borrowing Folder, by draft: FilePath,
+        mode: mode_t = 0o666, owner: uid_t? = nil
     ) throws(IOError) {
         do throws(IOError) {
-            let file = try folder.open(draft, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+            let file = try folder.open(draft, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            if let owner, fchown(file.descriptor, owner, gid_t.max) != 0 { throw IOError("chown", draft, .last) }
             try file.write(contents)
             try file.close()
             try folder.rename(draft, over: target)

@@ -19,28 +19,63 @@ public struct Failure: Error, Sendable, Equatable {
     /// A short stable word for programs, such as `archive.damaged`.
     public var code: String
     /// A sentence for the person who dropped the file: subject and fact.
-    public var summary: String
+    public var summary: String {
+        get { summarySentence.text }
+        set { summarySentence = Sentence(newValue) }
+    }
     /// What to do about it: a sentence, or empty.
-    public var remedy: String
+    public var remedy: String {
+        get { remedySentence.text }
+        set { remedySentence = Sentence(newValue) }
+    }
+    /// The same with what was filled in told apart, so that failures of one kind have one sentence.
+    package var summarySentence: Sentence
+    package var remedySentence: Sentence
     /// The technical fact behind it, or empty.
     public var detail: String
     /// For a transient one: how long the server asked to wait, counted from the end of the run.
     public var retryAfter: Duration?
 
-    /// A failure of this class.
-    public init(_ class: Class, code: String, summary: String, remedy: String = "", detail: String = "") {
+    /// A failure of this class. Written as literals, its sentences tell what was filled into them from the rest.
+    public init(_ class: Class, code: String, summary: Sentence, remedy: Sentence = "", detail: String = "") {
         self.class = `class`
         self.code = code
-        self.summary = summary
-        self.remedy = remedy
+        summarySentence = summary
+        remedySentence = remedy
         self.detail = detail
+    }
+
+    /// The same with sentences that were made elsewhere. Generic, since a literal would rather be a `String` than a
+    /// `Sentence`.
+    @_disfavoredOverload
+    public init(
+        _ class: Class, code: String, summary: some StringProtocol, remedy: some StringProtocol = String(),
+        detail: String = ""
+    ) {
+        self.init(
+            `class`, code: code, summary: Sentence(String(summary)), remedy: Sentence(String(remedy)), detail: detail)
     }
 
     /// The drop itself is bad.
     public static func file(
-        _ code: String, _ summary: String, remedy: String = "", detail: String = ""
+        _ code: String, _ summary: Sentence, remedy: Sentence = "", detail: String = ""
     ) -> Failure {
         Failure(.file, code: code, summary: summary, remedy: remedy, detail: detail)
+    }
+
+    /// The same with sentences that were made elsewhere.
+    @_disfavoredOverload
+    public static func file(
+        _ code: String, _ summary: some StringProtocol, remedy: some StringProtocol = String(), detail: String = ""
+    ) -> Failure {
+        Failure(
+            .file, code: code, summary: Sentence(String(summary)), remedy: Sentence(String(remedy)), detail: detail)
+    }
+
+    /// Whether both say the same.
+    public static func == (left: Failure, right: Failure) -> Bool {
+        left.class == right.class && left.code == right.code && left.summary == right.summary
+            && left.remedy == right.remedy && left.detail == right.detail && left.retryAfter == right.retryAfter
     }
 
     /// The work was called off.
@@ -73,7 +108,7 @@ public struct Failure: Error, Sendable, Equatable {
         }
     }
 
-    private static func remedy(for error: IOError) -> String {
+    private static func remedy(for error: IOError) -> Sentence {
         switch error.errno {
         case .notPermitted where error.action == IOError.followingOthers:
             "Use the folder's real path, or give the link to root (chown -h); processing resumes by itself."

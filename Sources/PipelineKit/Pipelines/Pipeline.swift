@@ -47,6 +47,8 @@ package struct Pipeline: Sendable {
     package var durability: Durability
     /// What each file system that is written to must have free before a drop is claimed; 0: that is not looked at.
     package var minFree: ByteSize
+    /// What may be sent in through the page; nil: nothing.
+    package var upload: UploadRule?
     /// The steps, in order.
     package var stages: [StageEntry]
     /// What is done for a job that failed, before its original goes to `failed`; what happens to it changes nothing.

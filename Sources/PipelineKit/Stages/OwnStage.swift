@@ -7,6 +7,9 @@ package protocol OwnStage: Stage {
     /// there. None unless it says otherwise.
     var lists: [FileName] { get }
 
+    /// What tells it from others of its kind, in a word or two: the program that it runs. Nil unless it says otherwise.
+    var label: String? { get }
+
     /// What it cannot do anything without and was not given (`StageServices`); nil unless it says otherwise.
     var lack: Failure? { get }
 
@@ -30,6 +33,7 @@ package protocol OwnStage: Stage {
 
 extension OwnStage {
     package var lists: [FileName] { [] }
+    package var label: String? { nil }
     package var lack: Failure? { nil }
     package func examine(in bench: FilePath?) -> [Finding] { [] }
     package var isQuick: Bool { false }
@@ -41,6 +45,7 @@ extension OwnStage {
 extension Stage {
     private var own: (any OwnStage)? { self as? any OwnStage }
     package var lists: [FileName] { own?.lists ?? [] }
+    package var label: String? { own?.label }
     package var lack: Failure? { own?.lack }
     package func examine(in bench: FilePath?) -> [Finding] { own?.examine(in: bench) ?? [] }
     package var isQuick: Bool { own?.isQuick ?? false }
