@@ -94,6 +94,29 @@ extension PipelineDecoder {
         }
     }
 
+    /// `upload` and `max_upload`: what may be sent in through the page.
+    mutating func upload(_ map: OptionMap, _ ready: ReadyRule) -> UploadRule? {
+        let isAllowed = map.read("upload", problems: &problems) { node throws(OptionProblem) in
+            let isAllowed = try node.bool()
+            guard !isAllowed || ready.unit == .file else {
+                throw node.problem(
+                    "files are sent in one by one, and a drop of this pipeline is a folder ('ready.unit: folder'); "
+                        + "leave one out")
+            }
+            return isAllowed
+        }
+        let most = map.read("max_upload", problems: &problems) { node throws(OptionProblem) in
+            let most = try node.size()
+            guard most.bytes > 0 else { throw node.problem("nothing could be sent in; write a larger size") }
+            return most
+        }
+        if let entry = map.given("max_upload"), map.given("upload") == nil, !map.isMisspelt("upload") {
+            problems.append(
+                OptionProblem("'max_upload' needs 'upload: true', which lets files be sent in", at: entry.position))
+        }
+        return isAllowed == true ? UploadRule(most: most ?? .maxUpload) : nil
+    }
+
     /// `active`: how much is claimed at once.
     mutating func active(_ map: OptionMap, _ draft: inout PipelineDraft) {
         let active = OptionMap(

@@ -46,6 +46,7 @@ struct PipelineDraft {
     var rights = OutputRights()
     var retry = RetryPolicy()
     var minFree = ByteSize.minFree
+    var upload: UploadRule?
     var stages: [Stage] = []
     var onFailure: [Stage] = []
 
@@ -79,6 +80,7 @@ struct PipelineDraft {
         pipeline.formerly = formerly?.value
         pipeline.ownership = ownership
         pipeline.rights = rights
+        pipeline.upload = upload
         return pipeline
     }
 }

@@ -20,6 +20,8 @@ struct ActiveJob {
     private(set) var times: [JobReport.StageTime] = []
     /// The kind of the stage that ran last.
     private(set) var stage: String?
+    /// The place of the stage that failed last, where it failed in this process.
+    private(set) var failedPlace: Int?
 
     /// How long it counts that a drop was seen alone in its folder. A pause may take days.
     private static let freshness = Duration.seconds(2)
@@ -55,7 +57,35 @@ struct ActiveJob {
         record.facts.merge(payload.facts) { _, new in new }
         record.failure = nil
         record.failedStage = nil
+        endRun(of: kind)
         record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))
+    }
+
+    /// A worker began with it that long ago.
+    mutating func begun(_ kind: String, _ ago: Duration) {
+        let time = Timestamp(nanoseconds: Timestamp.now().nanoseconds - ago.nanoseconds)
+        record.history.append(Transition(Transition.begun, at: time, stage: kind))
+    }
+
+    /// Takes back that a run has begun, since its end is about to say so. Whether it was there; a person may have
+    /// called the job off meanwhile.
+    @discardableResult
+    private mutating func endRun(of kind: String) -> Bool {
+        let place = record.history.lastIndex { $0.event != "cancelled" }
+        guard let place, record.history[place].event == Transition.begun, record.history[place].stage == kind else {
+            return false
+        }
+        record.history.remove(at: place)
+        return true
+    }
+
+    /// Where it stands by its pipeline's machine.
+    mutating func note(_ progress: JobState, stages: Int) {
+        let wasDeferred = record.state == .deferred
+        record.note(progress, stages: stages)
+        if wasDeferred, record.state == .queued {
+            record.history.append(Transition("queued", at: .now(), stage: record.failedStage))
+        }
     }
 
     /// The pipeline was changed, or another one takes it over.
@@ -78,9 +108,14 @@ struct ActiveJob {
                 note: failure?.summary ?? notes))
     }
 
-    mutating func failed(_ kind: String, in duration: Duration, because failure: Failure) {
+    mutating func failed(_ kind: String, at place: Int? = nil, in duration: Duration, because failure: Failure) {
         count(kind, duration)
-        guard failure.class != .cancelled else { return }
+        failedPlace = place
+        let hasBegun = endRun(of: kind)
+        guard failure.class != .cancelled else {
+            if hasBegun { brokenOff(kind, in: duration) }
+            return
+        }
         // A pause may last for weeks, and each probe fails alike but for the figures in its summary.
         let isLikeBefore = failure.class == .environment && record.failure?.code == failure.code
         record.failure = failure
@@ -91,6 +126,16 @@ struct ActiveJob {
         } else {
             record.history.append(
                 Transition("failed", at: .now(), stage: kind, duration: duration, note: failure.summary))
+        }
+    }
+
+    /// Its stage was called off, since the daemon ends or its pipeline changes.
+    private mutating func brokenOff(_ kind: String, in duration: Duration) {
+        let last = record.history.indices.last
+        if let last, record.history[last].event == Transition.brokenOff, record.history[last].stage == kind {
+            record.history[last].repeats(at: .now())
+        } else {
+            record.history.append(Transition(Transition.brokenOff, at: .now(), stage: kind, duration: duration))
         }
     }
 

@@ -63,7 +63,7 @@ extension Intake {
         switch result {
         case .success(.complete(let claimed)):
             quarantine.clear(.job(job.slot))
-            deliver(.claimed([claimed], adopted: false))
+            report([claimed], adopted: false)
         case .success(.stillWritten(let reason)): waitForWriters(of: job, because: reason)
         case .success(.copying): waitForWriters(of: job, because: "it must be copied again")
         case .failure(let error):

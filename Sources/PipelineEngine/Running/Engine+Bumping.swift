@@ -64,7 +64,9 @@ extension Intake {
     fileprivate nonisolated func bump(
         _ bytes: [UInt8], last isLast: Bool, _ report: @escaping @Sendable (Result<String, EngineError>) -> Void
     ) {
-        guard let path = Self.path(bytes) else { return report(.failure(.refused("that is not a path in an inbox"))) }
+        guard let path = DropPath(bytes: bytes) else {
+            return report(.failure(.refused("that is not a path in an inbox")))
+        }
         enqueue { intake in
             guard !intake.ready.bump(path, last: isLast) else {
                 intake.turnSoon()

@@ -39,7 +39,7 @@ extension PipelineRunner {
         guard let entry = machine.jobs[id] else { return nil }
         // Once is enough.
         guard entry.calledOff == nil else { return .stops(stage: stage(of: entry)) }
-        if case .settling(.failed(let failure)) = entry.state, failure.code == Failure.calledOff(by: "").code {
+        if case .settling(.failed(let failure)) = entry.state, failure.isCancel {
             return obstacle(to: entry).map { .waits($0) } ?? .settles
         }
         guard machine.mayCallOff(id) else { return machine.isRetired && !entry.holder.isBusy ? nil : .tooLate }
@@ -67,14 +67,5 @@ extension PipelineRunner {
             pipeline.stages.indices.contains(stage) ? pipeline.stages[stage].kind : ""
         case .settling: ""
         }
-    }
-}
-
-extension Failure {
-    /// A person called the job off.
-    package static func calledOff(by person: String) -> Failure {
-        .file(
-            "operator.cancelled", "The job was cancelled by \(person).",
-            remedy: "If it is wanted after all, send it in again with 'dropmill retry'.")
     }
 }

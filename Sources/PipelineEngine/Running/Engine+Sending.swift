@@ -1,6 +1,13 @@
 package import Journal
 
 extension Engine {
+    /// The journal with all that was noted of jobs until now; nil where the engine does not run. Blocks.
+    package nonisolated func upToDateJournal() throws(JournalError) -> (any Journal)? {
+        guard let opened = sync({ $0.opened }) else { return nil }
+        try opened.writer.flush()
+        return opened.journal
+    }
+
     /// What sends originals in once more; nil where the engine does not run. Blocks.
     package nonisolated func resubmission(
         _ kind: Resubmission.Kind = .retry, isStopped: @escaping () -> Bool = { false }

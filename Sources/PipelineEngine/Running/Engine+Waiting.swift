@@ -1,6 +1,5 @@
 @preconcurrency import Dispatch
 import Files
-import Synchronization
 package import SystemPackage
 
 extension Engine {
@@ -14,9 +13,10 @@ extension Engine {
             let isSilent = { (runner: PipelineRunner) in runner.movement.isSilent(for: silence, at: now) }
             let silent = Set(engine.runners.filter(isSilent).map(\.pipeline.name))
             let asked = engine.runners.filter { !isSilent($0) }
-            let gathering = Gathering(of: asked.map(\.pipeline.name)) { @Sendable [self] gathered in
+            let names = asked.map(\.pipeline.name)
+            let gathering = Gathering<InboxSnapshot>(of: names) { @Sendable [self] inboxes, busy in
                 enqueue { engine in
-                    var gathered = gathered
+                    var gathered = WaitingReport(inboxes: inboxes, busy: busy)
                     (gathered.silent, gathered.stalled) = (silent.union(engine.awaited.keys), engine.stalls)
                     gathered.isStopping = engine.isStopping
                     gathered.ending = engine.ending
@@ -45,7 +45,7 @@ extension Engine {
 
     /// An inbox that has not answered for so long is silent, rather than busy, and not asked again: what is asked would
     /// gather there.
-    private static var longSilence: Duration { .seconds(60) }
+    static var longSilence: Duration { .seconds(60) }
 
     /// These are added once their folders answer, and which do not: by their names. Until then their jobs are left
     /// alone, and people can hold them.
@@ -84,34 +84,5 @@ extension Engine {
                         })
             }
         }
-    }
-}
-
-/// Gathers what inboxes report, and reports it once: when all have, or the time is over.
-private final class Gathering: Sendable {
-    private let state: Mutex<WaitingReport?>
-    private let report: @Sendable (WaitingReport) -> Void
-
-    init(of names: [String], _ report: @escaping @Sendable (WaitingReport) -> Void) {
-        state = Mutex(WaitingReport(busy: Set(names)))
-        self.report = report
-        if names.isEmpty { end() }
-    }
-
-    func add(_ snapshot: InboxSnapshot, _ name: String) {
-        let isLast = state.withLock { state in
-            state?.inboxes[name] = snapshot
-            state?.busy.remove(name)
-            return state?.busy.isEmpty ?? false
-        }
-        if isLast { end() }
-    }
-
-    func end() {
-        let gathered = state.withLock { state in
-            defer { state = nil }
-            return state
-        }
-        if let gathered { report(gathered) }
     }
 }

@@ -46,6 +46,8 @@ package actor Engine: QueueActor {
     }
     /// What runners did that are closed.
     var past = RunSummary()
+    /// What pipelines did lately, by their names.
+    var lately: [String: Lately] = [:]
     /// What people hold, by pipeline: whatever becomes of its runners.
     var holds: [String: HoldRecord] = [:]
     /// Orders of people, one after the other.
@@ -176,6 +178,7 @@ package actor Engine: QueueActor {
             deliverStage: { mailbox.post(.stage(id, $0)) },
             deliverSettled: { mailbox.post(.settled(id, $0)) },
             quarantine: { [unowned self] job in quarantine.append((id, job)) },
+            lately: { [unowned self] change in change(&lately[id.name, default: Lately()]) },
             later: { @Sendable [self] delay, body in after(delay, id, body) })
         known[id] = runner
         loaded.insert(id.name)

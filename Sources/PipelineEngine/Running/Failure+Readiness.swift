@@ -46,7 +46,7 @@ extension Failure {
             remedy: "Drop the file that it announces, then the marker again.")
     }
 
-    private static func remedy(for waiting: Waiting) -> String {
+    private static func remedy(for waiting: Waiting) -> Sentence {
         switch waiting {
         case .heldOpen(let writer): "Have \(writer.text) close it, and drop it again."
         case .blocked: "Give Dropmill's user access to it, and drop it again."

@@ -7,7 +7,7 @@ extension Failure {
         switch error.cause {
         case .io(let error): self.init(error)
         case .away(let code, let summary, let remedy):
-            self.init(.environment, code: code, summary: summary, remedy: remedy)
+            self.init(.environment, code: code, summary: Sentence(summary), remedy: Sentence(remedy))
         }
     }
 }

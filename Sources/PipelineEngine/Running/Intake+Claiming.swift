@@ -81,6 +81,7 @@ extension Intake {
     private func record(_ found: Examiner.Outcome, of path: DropPath, cost: Duration) {
         longLooks.forget(path)
         let admitted = gate.admitted(path) ?? .now()
+        let held = gate.held(path, at: .now())
         switch found.sample {
         case .file(_, .some(let writer)): reportHeldOpen(path, .drop(path), by: writer)
         case .file(_, .notAsked): break
@@ -89,14 +90,15 @@ extension Intake {
         switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking, cost: cost) {
         case .ready(let fingerprint):
             if let excess = found.excess {
-                reject(path, fingerprint, .excess(path.name, excess, spool.pipeline.ready.limits))
+                reject(
+                    path, fingerprint, .excess(path.name, excess, spool.pipeline.ready.limits), known: admitted, held)
             } else {
                 let wait = Wait(seen: admitted, began: scanned, changed: fingerprint.changed)
-                ready.add(path, fingerprint, known: wait.since(at: .now(), .now()))
+                ready.add(path, fingerprint, known: wait.since(at: .now(), .now()), held: held)
             }
         case .refused(let reason): report(path, reason)
         case .overdue(let fingerprint, let waiting):
-            reject(path, fingerprint, .overdue(path.name, waiting, spool.pipeline.ready))
+            reject(path, fingerprint, .overdue(path.name, waiting, spool.pipeline.ready), known: admitted, held)
         case .vanished: forgetReport(path)
         case .waiting, .ignored: break
         }
@@ -124,6 +126,7 @@ extension Intake {
         var bytes: Int64 = 0
         while mayClaim, claims.count + quick.count < Self.batch, bytes < QuickLane.mostBytes, let next = ready.first() {
             let isQuick = lane(for: next) != nil
+            let arrival = ready.firstArrival
             ready.removeFirst()
             noteLook(at: next.path)
             let othersNeedMarker = examiner.sharesMarker(next.path)
@@ -142,11 +145,14 @@ extension Intake {
             case .claimed(let job):
                 took(next.path)
                 room.reserve(job.drop.size)
+                let now = MonotonicTime.now()
                 guard !isQuick else {
                     bytes = bytes.addingSaturated(next.fingerprint.size)
-                    quick.append(QuickLane.Claim(job: job, ready: next.fingerprint))
+                    let waited = now - seen(arrival?.known ?? now)
+                    quick.append(QuickLane.Claim(job: job, ready: next.fingerprint, waited: waited))
                     continue
                 }
+                arrivals[job.id] = arrival.map { self.arrival(seen($0.known), $0.held, of: job, at: now) }
                 claims.append(
                     Unproved(
                         job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker, isRejected: isRejected,
@@ -159,6 +165,27 @@ extension Intake {
             case nil: gate.touch(next.path, at: .now())
             }
         }
+    }
+
+    /// When a drop was first seen that is known since then. What was there before was seen when watching began.
+    private func seen(_ known: MonotonicTime) -> MonotonicTime { watching.map { max($0, known) } ?? known }
+
+    private func arrival(
+        _ seen: MonotonicTime, _ held: [GateHold], of job: Job, at now: MonotonicTime
+    ) -> Arrival {
+        Arrival(
+            seen: seen, held: held, quiet: spool.pipeline.ready.quiet, obstacles: obstacles, claimed: now,
+            at: job.claimedAt)
+    }
+
+    /// Jobs are the engine's from here on.
+    func report(_ claimed: [Spool.Claimed], adopted isAdopted: Bool) {
+        let claimed = claimed.map { claimed in
+            var claimed = claimed
+            claimed.arrival = arrivals.removeValue(forKey: claimed.job.id)
+            return claimed
+        }
+        deliver(.claimed(claimed, adopted: isAdopted))
     }
 
     struct Unproved: Sendable {
@@ -187,13 +214,13 @@ extension Intake {
                     Self.proof(of: claim, by: spool, claimed: now)
                 } then: { @Sendable intake, proof in
                     guard let proof, let claimed = intake.conclude(claim, proof) else { return }
-                    intake.deliver(.claimed([claimed], adopted: false))
+                    intake.report([claimed], adopted: false)
                 }
                 continue
             }
             if let claimed = conclude(claim, proof) { complete.append(claimed) }
         }
-        if !complete.isEmpty { deliver(.claimed(complete, adopted: false)) }
+        if !complete.isEmpty { report(complete, adopted: false) }
     }
 
     /// It is claimed: whatever is wrong, it must not be forgotten. Nil if the look was interrupted.
@@ -224,8 +251,9 @@ extension Intake {
     }
 
     /// Holds back a job that was about to run. It takes up no room meanwhile: its sender may delay it forever.
-    private func hold(_ job: Job) {
+    func hold(_ job: Job) {
         room.giveBack(job.drop.size)
+        arrivals[job.id]?.isLate(at: .now())
         lateWriters.add(job)
     }
 
@@ -272,78 +300,6 @@ extension Intake {
         if let marker = examiner.took(path, at: .now()) { watcher?.assumeIsolated { $0.took(marker) } }
     }
 
-    /// Jobs known only by their folders, from an earlier run or from claims whose replies were lost: one with an
-    /// open writer, or where that is unknown, must stand still again first.
-    func adopt(_ jobs: [Job], ofEarlierRun isEarlier: Bool = true) {
-        var complete: [Spool.Claimed] = []
-        let begun = MonotonicTime.now()
-        for job in jobs {
-            noteLook(at: job)
-            do throws(IOError) {
-                if let failure = quarantine.verdict(on: .job(job.slot), named: job.drop.name),
-                    try Rejection.read(in: job.folder) == nil
-                {
-                    try Rejection.write(failure, in: job.folder)
-                }
-                if let failure = try Rejection.read(in: job.folder) {
-                    let identity = FileIdentity.of(job.original) ?? .unknown
-                    room.reserve(job.drop.size)
-                    complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
-                    quarantine.clear(.job(job.slot))
-                    continue
-                }
-            } catch {
-                room.reserve(job.drop.size)
-                _ = adopted(job, .failure(error))
-                continue
-            }
-            room.reserve(job.drop.size)
-            guard job.drop.isFolder else {
-                if let claimed = adopted(job, Self.adoption(of: job, by: spool, since: begun)) {
-                    complete.append(claimed)
-                }
-                continue
-            }
-            elsewhere(job) { @Sendable spool in
-                Self.adoption(of: job, by: spool, since: begun)
-            } then: { @Sendable intake, proof in
-                guard let claimed = intake.adopted(job, proof) else { return }
-                intake.deliver(.claimed([claimed], adopted: isEarlier))
-            }
-        }
-        if !complete.isEmpty { deliver(.claimed(complete, adopted: isEarlier)) }
-    }
-
-    /// The proof of one without writers.
-    private static func adoption(
-        of job: Job, by spool: Spool, since begun: MonotonicTime
-    ) -> Result<Spool.Proof, IOError> {
-        Result { () throws(IOError) in
-            let look = try spool.look(at: job, since: begun)
-            guard case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked
-            else { return .stillWritten("") }
-            return try spool.prove(job, ready: fingerprint, claimed: begun)
-        }
-    }
-
-    /// The drop, if it is complete; else it has to stand still first.
-    private func adopted(_ job: Job, _ proof: Result<Spool.Proof, IOError>) -> Spool.Claimed? {
-        switch proof {
-        case .success(.complete(let claimed)):
-            room.giveBack(job.drop.size)
-            room.reserve(claimed.job.drop.size)
-            quarantine.clear(.job(job.slot))
-            return claimed
-        case .success(.copying): copy(job)
-        case .success(.stillWritten): hold(job)
-        case .failure(let error):
-            // A problem of that drop is reported while it waits.
-            if error.errno.trouble(with: .drop) == .pauses { fail(Failure(error)) }
-            hold(job)
-        }
-        return nil
-    }
-
     /// Checks claimed drops that must stand still; folders on the queue of the proofs.
     func checkLateWriters() throws(IOError) {
         var turn = lateWriters.turn(spool, room, noting: noteLook)
@@ -385,13 +341,16 @@ extension Intake {
             // A copy may be what crashes the daemon.
             if !turn.copying.contains(where: { $0.id == job.id }) { quarantine.clear(.job(job.slot)) }
         }
-        for job in turn.lost { deliver(.lost(job)) }
+        for job in turn.lost {
+            arrivals[job.id] = nil
+            deliver(.lost(job))
+        }
         for claimed in turn.complete { room.reserve(claimed.job.drop.size) }
         for job in turn.copying {
             room.reserve(job.drop.size)
             copy(job)
         }
-        if !turn.complete.isEmpty { deliver(.claimed(turn.complete, adopted: false)) }
+        if !turn.complete.isEmpty { report(turn.complete, adopted: false) }
         if let error = turn.error { fail(Failure(error)) }
     }
 }

@@ -19,6 +19,7 @@ extension Intake {
                 self?.enqueue { intake in
                     intake.quickBatches -= 1
                     guard intake.isRunning else { return }
+                    for claim in left { intake.arrivals[claim.job.id] = Arrival(waited: claim.waited) }
                     intake.prove(left.map(Unproved.init))
                     intake.note?.end()
                     intake.turnSoon()
@@ -27,6 +28,7 @@ extension Intake {
         if isTaken {
             quickBatches += 1
         } else {
+            for claim in claims { arrivals[claim.job.id] = Arrival(waited: claim.waited) }
             prove(claims.map(Unproved.init))
         }
     }

@@ -36,9 +36,12 @@ extension Intake {
     }
 
     /// Claims the drop only to move it to `failed`.
-    func reject(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: Failure) {
+    func reject(
+        _ path: DropPath, _ fingerprint: Fingerprint, _ failure: Failure, known: MonotonicTime = .now(),
+        _ held: [GateHold] = []
+    ) {
         rejected[path] = failure
-        ready.add(path, fingerprint)
+        ready.add(path, fingerprint, known: known, held: held)
     }
 
     /// Markers whose drops have not arrived: failed if the rule has a timeout, else reported. If one cannot be examined

@@ -10,17 +10,14 @@ extension Intake {
 
     /// Reports what one file waits for, by its path from the inbox on; nil for one that is not known.
     nonisolated func reportWaiting(of path: [UInt8], _ report: @escaping @Sendable (WaitingDrop?) -> Void) {
-        guard let path = Self.path(path) else { return report(nil) }
+        guard let path = DropPath(bytes: path) else { return report(nil) }
         enqueue { intake in report(intake.standing(of: path, at: .now())) }
     }
 
-    /// From the inbox on.
-    nonisolated static func path(_ bytes: [UInt8]) -> DropPath? {
-        let names = bytes.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
-        return names.last.map { DropPath($0, in: InboxFolder(names.dropLast())) }
-    }
+    /// Drops that are not claimed, those whose examination may have crashed the daemon among them, and late writers.
+    var waitingCount: Int { gate.waitingCount + ready.count + lateWriters.paths.count + heldDrops.count }
 
-    private func snapshot(limit: Int) -> InboxSnapshot {
+    func snapshot(limit: Int) -> InboxSnapshot {
         let now = MonotonicTime.now()
         let longest = gate.longest(max(limit, 1))
         let inGate = longest.prefix(limit)
@@ -29,17 +26,19 @@ extension Intake {
         let left = (reported.all.prefix(limit).map(\.path) + alone).prefix(limit).sorted()
         let late = lateWriters.standing(at: now, limit: max(limit, 1))
         let claimed = late.prefix(limit)
+        let held = heldDrops
         let ages = [
-            longest.first.flatMap { gate.admitted($0) }.map { now - $0 }, late.first?.known,
+            held.isEmpty ? nil : quarantine.age, longest.first.flatMap { gate.admitted($0) }.map { now - $0 },
+            late.first?.known,
             ready.oldest.map { now - $0 },
         ]
-        let held = heldDrops
         return InboxSnapshot(
-            watching: watcher?.assumeIsolated { $0.mode },
-            waiting: gate.waitingCount + ready.count + lateWriters.paths.count + held.count,
+            watching: watcher?.assumeIsolated { $0.mode }, waiting: waitingCount,
+            complete: ready.count, completeBytes: ready.bytes,
             longest: Array(
-                (claimed + (inGate + complete + held).compactMap { standing(of: $0, at: now) }).prefix(limit)),
+                (claimed + (held + inGate + complete).compactMap { standing(of: $0, at: now) }).prefix(limit)),
             oldest: ages.compactMap(\.self).max(), leftCount: reported.count + alone.count,
+            untaken: untakenCount,
             left: left.compactMap { standing(of: $0, at: now) },
             paused: paused)
     }
@@ -59,7 +58,9 @@ extension Intake {
             let waiting = reason.map { Waiting.paused($0) } ?? .room
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
-        if quarantine.isHeld(.drop(path)) { return WaitingDrop(path: path.bytes, known: nil, waiting: .suspect) }
+        if quarantine.isHeld(.drop(path)) {
+            return WaitingDrop(path: path.bytes, known: quarantine.age, waiting: .suspect)
+        }
         if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
         if examiner.isMarkerForAll(path), knows(path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOfAll)
@@ -71,6 +72,15 @@ extension Intake {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
         }
         return lateWriters.standing(of: path, at: now)
+    }
+
+    /// Whether drops may be claimed has changed.
+    func noteObstacle() {
+        let waiting: Waiting? =
+            if let held { .held(held.news) } else if let paused { .paused(paused.summary) } else {
+                isYielding ? .yielding : nil
+            }
+        obstacles.set(waiting, at: .now())
     }
 
     /// With `once`, or where nothing comes in.

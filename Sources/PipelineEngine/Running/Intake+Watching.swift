@@ -23,6 +23,7 @@ extension Intake {
                 do throws(Failure) { try spool.checkInbox() } catch { throw WatchError(error) }
             })
         self.watcher = watcher
+        watching = .now()
         digests.whenDone = { @Sendable [weak self] path in self?.assumeIsolated { $0.recheck([path]) } }
         formats.whenDone = { @Sendable [weak self] path in self?.assumeIsolated { $0.recheck([path]) } }
         watcher.assumeIsolated { $0.start() }
@@ -38,7 +39,10 @@ extension Intake {
                 change, at: now, isThere: { knows($0) },
                 all: { folder in Set((gate.keys + ready.some(.max)).filter { $0.folder == folder }) })
             look(again: meaning.again, at: now)
-            guard meaning.isOfDrop else { continue }
+            guard meaning.isOfDrop else {
+                note(sibling: change, at: now)
+                continue
+            }
             switch change {
             case .appeared(let path), .changed(let path):
                 // `once` is for what is there now; and what is to fail fails as it is.
@@ -58,6 +62,16 @@ extension Intake {
             }
         }
         turnSoon()
+    }
+
+    /// The watcher tells of it, so that it is not among those that this passes over. Markers are told of by themselves.
+    private func note(sibling change: InboxChange, at now: MonotonicTime) {
+        let path = change.path
+        if case .vanished = change { return siblings.lost(path.name, in: path.folder) }
+        guard !spool.pipeline.ready.isMarkerBeside(path.name), path.name.bytes.first != UInt8(ascii: ".") else {
+            return
+        }
+        siblings.saw(path.name, in: path.folder, at: now)
     }
 
     /// Refused names may have become files, or may be moved now, without an event; many of them are not looked at all

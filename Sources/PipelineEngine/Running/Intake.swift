@@ -60,6 +60,10 @@ actor Intake: QueueActor {
 
     var gate: ReadyGate
     var ready: ReadyQueue
+    /// How those came here that are claimed and not yet reported.
+    var arrivals: [JobID: Arrival] = [:]
+    /// What keeps, and kept, drops from being claimed.
+    var obstacles = Obstacles()
     var lateWriters: LateWriters
     var copying: Copying
     var room: ActiveRoom
@@ -70,6 +74,8 @@ actor Intake: QueueActor {
     let isOnce: Bool
     /// What was refused, and why: reported once.
     var reported = Reported()
+    /// Names that say of drops that they are not done, and are none.
+    var siblings = UntakenNames()
     /// Why drops in `ready` fail without being complete.
     var rejected: [DropPath: Failure] = [:]
     var examiner: Examiner
@@ -91,15 +97,17 @@ actor Intake: QueueActor {
     let digests: DigestCheck.Reading
     let formats: FormatCheck.Reading
     /// Why nothing is claimed.
-    private(set) var paused: Failure?
+    private(set) var paused: Failure? { didSet { noteObstacle() } }
     /// That a person wants nothing to be claimed, whatever else is the matter.
-    private(set) var held: HoldRecord?
+    private(set) var held: HoldRecord? { didSet { noteObstacle() } }
     /// Whether a job runs alone that the daemon may have died of.
-    private(set) var isYielding = false
+    private(set) var isYielding = false { didSet { noteObstacle() } }
     private(set) var isRunning = false
     /// Until the engine stops: from then on drops stay in the inbox.
     var isClaiming = true
     var hasScanned: Bool { scanned != nil }
+    /// When watching began.
+    var watching: MonotonicTime?
     /// When the inbox was first seen whole.
     var scanned: MonotonicTime?
     private var isTurnAsked = false
@@ -222,7 +230,7 @@ actor Intake: QueueActor {
     /// Reports how many drops wait, if that changed, and calls back on the queue.
     nonisolated func reportWaitingCount(_ done: @escaping @Sendable () -> Void) {
         enqueue { intake in
-            let count = intake.gate.waitingCount + intake.ready.count
+            let count = intake.waitingCount
             if count != intake.reportedWaiting { intake.deliver(.waiting(count)) }
             intake.reportedWaiting = count
             done()
@@ -286,7 +294,8 @@ actor Intake: QueueActor {
             do throws(FolderError) {
                 isRemade = try spool.work.remake(for: spool.pipeline)
             } catch let trouble {
-                throw Failure(.environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedy)
+                throw Failure(
+                    .environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedySentence)
             }
             guard isRemade else { throw error }
             spool.noteReserved()

@@ -16,7 +16,7 @@ extension JobRecord {
     }
 
     /// Whether it is to settle for that.
-    var isCalledOff: Bool { state == .settling && failure?.code == Failure.calledOff(by: "").code }
+    var isCalledOff: Bool { state == .settling && failure?.isCancel ?? false }
 
     /// Notes who called it off.
     mutating func calledOff(by person: String, at now: Timestamp) {

@@ -81,6 +81,7 @@ extension PipelineRunner {
         var record = record
         record.lose(because: reason, at: .now())
         journal.note(record)
+        lately { $0.end(record, at: nil) }
         summary.failed += 1
         warn(
             "job \(job.id) ('\(job.drop.path)') is lost: it was removed from the work folder while it ran; send the "

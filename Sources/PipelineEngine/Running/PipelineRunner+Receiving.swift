@@ -51,7 +51,8 @@ extension PipelineRunner {
         observer(.claimed(job, adopted: adopted))
         var record = JobRecord(claimed: job, identity: claim.identity, definition: pipeline.definition)
         record.modified = claim.modified
-        record.history.append(Transition(adopted ? "recovered" : "claimed", at: .now()))
+        let event = adopted ? "recovered" : "claimed"
+        record.history = claim.arrival?.history(event, at: .now(), .now()) ?? [Transition(event, at: .now())]
         let recoveries = adopted ? 1 : 0
         jobs[job.id] = ActiveJob(job, record: record, seal: claim.seal, isResumed: adopted)
         let empty: Failure? = job.drop.size == 0 && pipeline.ready.empty == .fail ? .empty(job.drop.name) : nil
@@ -67,6 +68,9 @@ extension PipelineRunner {
         let job = active.job
         observer(.claimed(job, adopted: false))
         for time in active.times { observer(.stageFinished(job, stage: time.kind, duration: time.duration)) }
+        lately { lately in
+            for time in active.times { lately.run(of: Lately.Place(kind: time.kind), took: time.duration) }
+        }
         jobs[job.id] = active
         send(.entered(job.id, .queued(stage: pipeline.stages.count, failures: 0)))
     }
@@ -116,10 +120,11 @@ extension PipelineRunner {
                 kind, at: result.work.stage, addsToFolders: entry.stage.addsToFolders, in: result.duration,
                 giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
+            lately { $0.run(of: places[result.work.stage], took: result.duration) }
             send(.succeeded(id, isDone: payload.isDone))
         case .failure where isGone: send(.lost(id))
         case .failure(let failure):
-            if result.hasRun { jobs[id]?.failed(kind, in: result.duration, because: failure) }
+            if result.hasRun { jobs[id]?.failed(kind, at: result.work.stage, in: result.duration, because: failure) }
             send(.failed(id, failure, hasRun: result.hasRun, jitter: .random(in: 0...1)))
         }
     }

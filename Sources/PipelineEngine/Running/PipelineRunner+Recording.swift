@@ -7,7 +7,7 @@ extension PipelineRunner {
     /// Brings the job's record up to where the machine says that it is.
     func noteProgress(of id: JobID) {
         guard let entry = machine.jobs[id] else { return }
-        jobs[id]?.record.note(entry.onRecord, stages: pipeline.stages.count)
+        jobs[id]?.note(entry.onRecord, stages: pipeline.stages.count)
         jobs[id]?.record.recoveries = entry.recoveries
     }
 

@@ -1,3 +1,4 @@
+import Files
 import Journal
 import PipelineKit
 
@@ -74,7 +75,11 @@ extension PipelineRunner {
     }
 
     func checkWorkers() {
-        for running in workers.flatMap(\.running) where started(running.work) { send(.began(running.work.job.id)) }
+        for running in workers.flatMap(\.running) where started(running.work) {
+            let (id, stage) = (running.work.job.id, running.work.stage)
+            if running.work.failed == nil { jobs[id]?.begun(pipeline.allStages[stage].kind, .now() - running.since) }
+            send(.began(id))
+        }
     }
 
     /// A worker has begun with a job; false where that is known.

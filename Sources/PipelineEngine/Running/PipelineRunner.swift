@@ -18,6 +18,10 @@ final class PipelineRunner {
     let journal: JournalWriter
     let settler: Settler
     let later: Later
+    /// Its stages, each as the n-th of its kind.
+    let places: [Lately.Place]
+    /// Changes what is told of the last hour.
+    let lately: (_ change: (inout Lately) -> Void) -> Void
     /// Asks the engine to admit the job when it may run alone.
     private let quarantine: (JobID) -> Void
 
@@ -71,7 +75,8 @@ final class PipelineRunner {
         seen: any SeenContent, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
-        quarantine: @escaping (JobID) -> Void, later: @escaping Later
+        quarantine: @escaping (JobID) -> Void, lately: @escaping (_ change: (inout Lately) -> Void) -> Void,
+        later: @escaping Later
     ) {
         let pipeline = spool.pipeline
         self.id = id
@@ -80,6 +85,8 @@ final class PipelineRunner {
         self.journal = journal
         self.observer = observer
         self.quarantine = quarantine
+        self.lately = lately
+        places = pipeline.stagePlaces
         self.later = later
         machine = JobMachine(.init(of: pipeline))
         let space = FreeSpace(of: [spool.work.path], floor: pipeline.minFree)
@@ -169,6 +176,8 @@ final class PipelineRunner {
         let report = active.report(outcome)
         if outcome == .processed { summary.processed += 1 } else if report.hasFailed { summary.failed += 1 }
         released.append(active.job.drop.size)
+        let place = active.failedPlace.flatMap { places.indices.contains($0) ? places[$0] : nil }
+        lately { $0.end(active.record, at: place?.kind == active.record.failedStage ? place : nil) }
         observer(.settled(report))
     }
 

@@ -31,7 +31,10 @@ struct Quarantine {
     }
 
     /// Whether they have waited so long that their turn comes despite other work.
-    var isPatienceOver: Bool { .now() - begun > .seconds(600) }
+    var isPatienceOver: Bool { age > .seconds(600) }
+
+    /// How long they have waited in this run.
+    var age: Duration { MonotonicTime.now() - begun }
 
     /// Whether its turn has not come.
     func isHeld(_ subject: LookNote.Subject) -> Bool { held.contains(subject) }

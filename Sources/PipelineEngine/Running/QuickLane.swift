@@ -14,6 +14,8 @@ final class QuickLane: Sendable {
         let job: Job
         /// What it was when it was found complete.
         let ready: Fingerprint
+        /// From when it was first seen to its claim.
+        let waited: Duration
     }
 
     private struct State {
@@ -121,7 +123,7 @@ final class QuickLane: Sendable {
         let (job, pipeline) = (claim.job.with(from: Spool.producer(of: found.status.st_uid)), spool.pipeline)
         var record = JobRecord(claimed: job, identity: claim.ready.identity, definition: pipeline.definition)
         record.modified = claim.ready.modified
-        record.history.append(Transition("claimed", at: job.claimedAt))
+        record.history.append(Transition("claimed", at: job.claimedAt, duration: claim.waited))
         // It would go back to its first stage: no other is worth its input.
         record.inputs = nil
         // One from a folder below the inbox has a note of that beside it.

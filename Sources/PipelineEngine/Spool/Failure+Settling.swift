@@ -62,7 +62,7 @@ extension Failure {
         var failure = Failure.unsettled(error)
         if error.action == ListFile.adding {
             failure.code = "list.strange"
-            failure.summary = "'\(error.path.text)' is no list that lines of digests can be added to."
+            failure.summarySentence = "'\(error.path.text)' is no list that lines of digests can be added to."
             failure.remedy =
                 "Only a file is that has no other names, and no link, folder or device. Move it away, or name another "
                 + "list with 'manifest'; processing resumes by itself."

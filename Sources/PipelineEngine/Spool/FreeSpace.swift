@@ -20,14 +20,34 @@ package struct FreeSpace: Sendable {
         guard floor.bytes > 0 else { return }
         for folder in folders {
             guard let info = Self.look(at: folder) else { continue }
-            let free = ByteSize(
-                bytes: Int64(clamping: UInt64(info.f_bavail).multipliedSaturated(by: UInt64(info.f_frsize))))
+            let free = ByteSize(bytes: Int64(clamping: Self.free(in: info)))
             guard free < floor else { continue }
             throw Failure(
                 .environment, code: "space.floor",
                 summary: "Only \(free) is free on the file system of '\(folder.text)'; `min_free` is \(floor).",
                 remedy: "Free space there, or set a lower `min_free`; processing resumes by itself.")
         }
+    }
+
+    /// How much room a file system has.
+    package struct Space: Sendable, Equatable {
+        /// Bytes that are free for an ordinary user, and all that there are.
+        package let free: UInt64, total: UInt64
+        /// What tells it from others, mostly.
+        package let fileSystem: UInt64
+    }
+
+    /// That of a folder; nil if unknown.
+    package static func space(at folder: FilePath) -> Space? {
+        look(at: folder).map { info in
+            Space(
+                free: free(in: info), total: UInt64(info.f_blocks).multipliedSaturated(by: UInt64(info.f_frsize)),
+                fileSystem: UInt64(info.f_fsid))
+        }
+    }
+
+    private static func free(in info: statvfs) -> UInt64 {
+        UInt64(info.f_bavail).multipliedSaturated(by: UInt64(info.f_frsize))
     }
 
     /// The capacity of a folder's file system; nil if unknown.

@@ -35,10 +35,8 @@ package struct Resubmission {
     /// By the names of those who watch them, or did.
     private let inboxes: [String: FilePath]
     private let isStopped: () -> Bool
-    /// Whose copies wait in their inboxes.
-    private var onTheirWay: Set<JobID> = []
-    /// When the jobs were found of which each is the last whose original came to its place.
-    private var foundAt: Timestamp?
+    /// Whose copies wait in their inboxes; nil until somebody asks.
+    private var onTheirWay: Set<JobID>?
 
     /// Begins with what the journal knows of the pipelines, and of those that are loaded. `isStopped` is polled while
     /// something is copied.
@@ -78,31 +76,35 @@ package struct Resubmission {
         try send(record)
     }
 
-    /// The failed (or processed) jobs among these whose original is still in its place, oldest first. What was sent in
-    /// already is left out; what is no longer what was processed is reported.
-    package mutating func find(_ wanted: JobQuery) throws(JournalError) -> [JobRecord] {
+    /// Calls the body with the failed (or processed) jobs among these whose original is still in its place, oldest
+    /// first, as long as that returns true. What was sent in already or dismissed is left out; what is no longer what
+    /// was processed is reported.
+    package mutating func find(_ wanted: JobQuery, _ body: (JobRecord) -> Bool) throws(JournalError) {
         var query = wanted
+        guard query.states.isEmpty || query.states.contains(kind.state) else { return }
         query.states = [kind.state]
-        foundAt = .now()
-        var candidates: [JobRecord] = []
-        let found = try journal.jobs(query)
-        if let pipeline = query.pipeline, found.isEmpty, inboxes[pipeline] == nil {
-            let hint = Suggestion.hint(for: pipeline, among: inboxes.keys.sorted())
-            let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
-            let subject = EscapedText.of(pipeline)
-            problems.append(Problem(subject: subject, message: "unknown pipeline\(remedy)"))
-        }
-        if case .replay = kind { onTheirWay = try findWaiting() }
-        let owners = try owners(among: found)
-        for record in found {
-            guard record.failure?.isRelease != true, let original = record.original, owners[original] == record.id
-            else { continue }
-            guard [.regular, .folder].contains(Folder.kind(of: original)), try refusal(of: record) == nil else {
-                continue
+        onTheirWay = nil
+        var isEmpty = true
+        try journal.forEachPage(query) { (page) throws(JournalError) in
+            isEmpty = false
+            let owners = owners(among: page)
+            for record in page {
+                guard record.dismissed == nil, let original = record.original,
+                    owners[original] ?? record.id == record.id,
+                    [.regular, .folder].contains(Folder.kind(of: original)), try refusal(of: record) == nil
+                else { continue }
+                if let objection = objection(to: record) {
+                    report(record, objection)
+                } else if !body(record) {
+                    return false
+                }
             }
-            if let objection = objection(to: record) { report(record, objection) } else { candidates.append(record) }
+            return true
         }
-        return candidates.reversed()
+        guard let pipeline = query.pipeline, isEmpty, inboxes[pipeline] == nil else { return }
+        let hint = Suggestion.hint(for: pipeline, among: inboxes.keys.sorted())
+        let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
+        problems.append(Problem(subject: EscapedText.of(pipeline), message: "unknown pipeline\(remedy)"))
     }
 
     /// Whose copies came into their inboxes, and are not known to have been claimed.
@@ -120,18 +122,11 @@ package struct Resubmission {
         return waiting
     }
 
-    /// Of several jobs whose original had the same place, the newest one put it there, wanted or not. What was
-    /// processed shows by itself whether it is what it was.
-    private func owners(among found: [JobRecord]) throws(JournalError) -> [FilePath: JobID] {
-        var all = found
-        if case .retry = kind, let oldest = found.last {
-            var query = JobQuery()
-            query.states = [.failed]
-            query.since = oldest.claimedAt
-            all = try journal.jobs(query)
-        }
-        let owned = all.compactMap { record in record.original.map { ($0, record.id) } }
-        return Dictionary(owned) { newest, _ in newest }
+    /// Of several processed jobs whose original had the same place, the newest one put it there. Of failed ones the
+    /// journal says so; and what was processed shows by itself whether it is what it was.
+    private func owners(among page: [JobRecord]) -> [FilePath: JobID] {
+        guard case .replay = kind else { return [:] }
+        return Dictionary(page.compactMap { record in record.original.map { ($0, record.id) } }) { $1 }
     }
 
     /// Whether a named job can be sent back; where not, that is reported.
@@ -142,7 +137,7 @@ package struct Resubmission {
     }
 
     /// Why a named job cannot be sent back; nil if it can.
-    private func refusal(of record: JobRecord) throws(JournalError) -> String? {
+    private mutating func refusal(of record: JobRecord) throws(JournalError) -> String? {
         switch (record.state, kind) {
         case (.processed, .replay(_, let again)): return again ? nil : try repetition(of: record)
         case (.failed, _) where record.failure?.isRelease ?? false:
@@ -157,21 +152,21 @@ package struct Resubmission {
             return "it was already retried, as \(next.id.text), which is \(next.state.rawValue)"
         }
         var query = JobQuery()
-        query.states = [.failed]
-        query.since = record.claimedAt
-        query.finishedSince = foundAt
-        if let newer = try journal.jobs(query).first(where: { $0.original == record.original }), newer.id != record.id {
-            return "the file in its place is now the original of \(newer.id.text); retry that job"
+        (query.states, query.original, query.limit) = ([.failed], record.original, 1)
+        if record.original != nil, let newest = try journal.jobs(query).first, newest.id != record.id {
+            return "the file in its place is now the original of \(newest.id.text); retry that job"
         }
         return nil
     }
 
     /// Why a processed job that nobody named is not replayed: once is enough, and a replay's original is a copy.
-    private func repetition(of record: JobRecord) throws(JournalError) -> String? {
+    private mutating func repetition(of record: JobRecord) throws(JournalError) -> String? {
         if let next = try next(of: record) {
             return "it was already replayed, as \(next.id.text); name it to replay it again"
         }
-        if onTheirWay.contains(record.id) { return "its copy waits in the inbox" }
+        let waiting = if let onTheirWay { onTheirWay } else { try findWaiting() }
+        onTheirWay = waiting
+        if waiting.contains(record.id) { return "its copy waits in the inbox" }
         var origin = record
         while let earlier = origin.retryOf, earlier < origin.id, let failed = try journal.job(earlier) {
             origin = failed

@@ -76,10 +76,11 @@ package struct Settlement: Sendable {
         if isRelease {
             failure.summary =
                 "The job was released, but its drop could not be moved back to the inbox (\(error.errno))."
-            failure.remedy = "The drop is kept in '\(path.text)': move it to where it is wanted."
+            failure.remedySentence = "The drop is kept in '\(path.text)': move it to where it is wanted."
         } else {
-            let fact = "The original is kept in '\(path.text)': it could not be moved to `failed` (\(error.errno))."
-            failure.remedy = "\(fact) \(failure.remedy)"
+            let fact: Sentence =
+                "The original is kept in '\(path.text)': it could not be moved to `failed` (\(error.errno))."
+            failure.remedySentence = "\(fact) \(failure.remedySentence)"
         }
         outcome = .failed(failure)
         report?.remedy = failure.remedy

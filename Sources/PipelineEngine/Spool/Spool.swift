@@ -97,6 +97,8 @@ package struct Spool: Sendable {
         package var seal: Seal?
         /// Why it fails without running; nil for a drop that is complete.
         package var failure: Failure?
+        /// How it came to its claim, where this process saw that.
+        var arrival: Arrival?
     }
 
     /// The result of a claim.

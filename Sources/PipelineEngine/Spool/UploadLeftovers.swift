@@ -1,0 +1,47 @@
+package import Files
+import FolderWatch
+import Glibc
+import PipelineKit
+package import SystemPackage
+
+/// What a kill left of files that were on their way into an inbox.
+package enum UploadLeftovers {
+    private static let beginning = ".dropmill-", end = ".upload"
+    /// How many seconds old one is that was left, where there are no locks to tell.
+    private static let longest = 3600
+
+    /// A name that no inbox takes.
+    static func newName() -> FileName {
+        var generator = SystemRandomNumberGenerator()
+        let number = String(generator.next(), radix: 32) + String(generator.next(), radix: 32)
+        return FileName(unchecked: Array("\(beginning)\(number)\(end)".utf8))
+    }
+
+    /// Removes what nobody writes any more, and says how many files that were.
+    @discardableResult
+    package static func remove(from inbox: FilePath) throws(IOError) -> Int {
+        let top = HeldFolder(try OpenInbox.open(inbox))
+        var found: [FileName] = []
+        try top.folder.forEachEntry { name, _ in if isOne(name) { found.append(name) } }
+        var count = 0
+        for name in found where try isLeft(name, in: top) {
+            try top.remove(name)
+            count += 1
+        }
+        return count
+    }
+
+    private static func isOne(_ name: FileName) -> Bool {
+        name.bytes.starts(with: beginning.utf8) && name.bytes.suffix(end.utf8.count).elementsEqual(end.utf8)
+    }
+
+    /// Whether it is ours, and nobody holds it.
+    private static func isLeft(_ name: FileName, in top: HeldFolder) throws(IOError) -> Bool {
+        guard let status = try top.status(of: name), FileKind(mode: status.st_mode) == .regular,
+            status.st_uid == geteuid()
+        else { return false }
+        let file = try OpenFile.open(name, in: top.folder.file, O_RDONLY | O_NONBLOCK)
+        if flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        return Errno.last != .wouldBlock && time(nil).subtractingSaturated(status.st_mtim.tv_sec) > longest
+    }
+}
