@@ -1,3 +1,5 @@
+import CLinux
+import Control
 @preconcurrency import Dispatch
 import Files
 import Glibc
@@ -42,6 +44,8 @@ final class ControlConnection {
     private static let longestAnswer = Duration.seconds(120)
 
     let peer: ControlPeer
+    /// What verbs leave with it.
+    let tie = ControlTie()
     private let descriptor: Descriptor
     private let queue: DispatchQueue
     private let isolated: Isolated
@@ -52,6 +56,8 @@ final class ControlConnection {
     /// What has come and is not a whole line, or is a line that waits for its turn.
     private var input: [UInt8] = []
     private var output: ArraySlice<UInt8> = []
+    /// What goes out with the first byte of it.
+    private var file: HandedFile?
     /// A line was heard, and what is said to it has not come, or is not sent to its end.
     private var isAsked = false
     private var isLast = false
@@ -86,6 +92,7 @@ final class ControlConnection {
         self.isLast = isLast
         moved = .now()
         output = bytes[...]
+        file = tie.takeFile()
         // Most of them go out at once, also where this is about to be closed.
         write()
         if !isClosed, !output.isEmpty { startWriting() }
@@ -96,7 +103,8 @@ final class ControlConnection {
         isClosed = true
         reading?.cancel()
         writing?.cancel()
-        (reading, writing) = (nil, nil)
+        (reading, writing, file) = (nil, nil, nil)
+        tie.close()
         over()
     }
 
@@ -151,14 +159,19 @@ final class ControlConnection {
 
     private func write() {
         guard !isClosed, !output.isEmpty else { return }
-        let count = output.withUnsafeBytes {
-            Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        let count = output.withUnsafeBytes { bytes in
+            if let file {
+                dm_send_descriptor(descriptor.number, bytes.baseAddress, bytes.count, file.file.descriptor)
+            } else {
+                Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
         }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { close() }
             return
         }
         moved = .now()
+        file = nil
         output = output.dropFirst(count)
         guard output.isEmpty else { return }
         output = []

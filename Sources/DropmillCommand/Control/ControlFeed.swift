@@ -1,3 +1,4 @@
+import Control
 @preconcurrency import Dispatch
 import Files
 import Synchronization
@@ -26,11 +27,11 @@ final class ControlFeed: Sendable {
         var listenedUntil: MonotonicTime?
     }
 
-    private let run: String
+    /// What tells this daemon from others.
+    let run: String
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "dropmill.control.feed")
 
-    /// `run`: what tells this daemon from others.
     init(run: String) { self.run = run }
 
     /// Records a change; it is built only if a client subscribes. Called for every event.

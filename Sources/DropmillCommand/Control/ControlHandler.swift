@@ -1,3 +1,5 @@
+import Control
+
 /// The daemon's side of one verb.
 struct ControlHandler: Sendable {
     /// A request that came, and the way back.
@@ -5,6 +7,8 @@ struct ControlHandler: Sendable {
         let id: UInt64
         let line: [UInt8]
         let peer: ControlPeer
+        /// What is left with the connection that it came on.
+        let tie: ControlTie
         /// Sends a line, on any queue.
         let reply: @Sendable ([UInt8]) -> Void
 
@@ -19,7 +23,7 @@ struct ControlHandler: Sendable {
     let isChange: Bool
     /// Whether it may wait for something.
     let blocks: Bool
-    let serve: @Sendable (Call, Begin) -> Void
+    private(set) var serve: @Sendable (Call, Begin) -> Void
 
     /// `answer` does not block, and calls back once, on any queue.
     init<Verb: ControlVerb>(
@@ -60,10 +64,21 @@ struct ControlHandler: Sendable {
         }
     }
 
+    /// A change that puts itself on record. It may block.
+    init<Verb: ControlVerb>(
+        unrecorded verb: Verb.Type,
+        answer: @escaping @Sendable (Verb.Arguments, ControlPeer) throws(ControlProblem) -> Verb.Answer
+    ) {
+        self.init(verb, blocking: answer)
+        let serve = serve
+        self.serve = { @Sendable call, _ in serve(call) { _ in { _, reply in reply() } } }
+    }
+
     /// One that goes on when it has answered, and calls `end` once it is over.
     init<Verb: ControlVerb>(
         _ verb: Verb.Type,
-        lasting answer: @escaping @Sendable (Verb.Arguments, @escaping End) throws(ControlProblem) -> Verb.Answer
+        lasting answer:
+            @escaping @Sendable (Verb.Arguments, ControlPeer, @escaping End) throws(ControlProblem) -> Verb.Answer
     ) {
         name = verb.name
         isChange = verb.isChange
@@ -72,9 +87,34 @@ struct ControlHandler: Sendable {
             guard let arguments = Self.arguments(of: verb, in: call) else { return }
             let end = begin(ControlLine.text(of: arguments))
             do throws(ControlProblem) {
-                call.reply(ControlLine.bytes(of: ControlReply(call.id, try answer(arguments, end))))
+                let answer = try answer(arguments, call.peer, end)
+                call.reply(ControlLine.bytes(of: ControlReply(call.id, answer)))
             } catch {
                 end(verb.result(.failure(error))) { [error] in call.fail(error) }
+            }
+        }
+    }
+
+    /// One about what is left with its connection. `answer` does not block, and calls back once, on any queue; it calls
+    /// `end` once, when what was asked for is over.
+    init<Verb: ControlVerb>(
+        _ verb: Verb.Type,
+        tied answer:
+            @escaping @Sendable (
+                Verb.Arguments, ControlTie, @escaping End,
+                @escaping @Sendable (Result<Verb.Answer, ControlProblem>) -> Void
+            ) -> Void
+    ) {
+        name = verb.name
+        isChange = verb.isChange
+        blocks = false
+        serve = { @Sendable call, begin in
+            guard let arguments = Self.arguments(of: verb, in: call) else { return }
+            answer(arguments, call.tie, begin(ControlLine.text(of: arguments))) { @Sendable answered in
+                switch answered {
+                case .success(let answer): call.reply(ControlLine.bytes(of: ControlReply(call.id, answer)))
+                case .failure(let problem): call.fail(problem)
+                }
             }
         }
     }

@@ -1,11 +1,14 @@
 import CLinux
 import Glibc
+import Journal
 import PipelineKit
 
 /// Who is at the other end of a connection, by the kernel's word.
 struct ControlPeer: Sendable, Equatable {
     let user: uid_t
     let groups: Set<gid_t>
+    /// For whom it asks; nil where it asks for itself.
+    var behalf: Behalf?
 
     init(user: uid_t, groups: Set<gid_t> = []) {
         self.user = user
@@ -22,5 +25,7 @@ struct ControlPeer: Sendable, Equatable {
     }
 
     /// What the user is called. Asks the system's directory, which may take long.
-    var name: String { AccountName.user(user) }
+    var account: String { AccountName.user(user) }
+    /// What people call who wants it.
+    var name: String { behalf?.name ?? account }
 }

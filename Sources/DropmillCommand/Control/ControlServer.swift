@@ -1,3 +1,4 @@
+import Control
 @preconcurrency import Dispatch
 import Files
 import Glibc
@@ -9,13 +10,15 @@ actor ControlServer: QueueActor {
     /// Connections at once; others are told so, and closed.
     static let mostConnections = 16
     /// Of these, of one user who is neither root nor the daemon's.
-    static let mostOfOthers = 4
+    static let mostOfOthers = 6
     /// Of these, of all of them together: there is always room for those who look after the daemon.
     static let mostOfAllOthers = 12
     /// How often the socket's name is checked.
     private static let glance = Duration.seconds(20)
     /// How long a connection may do nothing while nothing is due from us.
     private static let patience = Duration.seconds(5)
+    /// The same for one on which a file comes, which says so from time to time.
+    private static let patienceWithFiles = Duration.seconds(90)
 
     nonisolated let executor = QueueExecutor(label: "dropmill.control")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -175,10 +178,12 @@ actor ControlServer: QueueActor {
     }
 
     private func hasRoom(for peer: ControlPeer) -> Bool {
-        guard connections.count < Self.mostConnections else { return false }
+        // Those on which files come are few by a rule of their own, and last as long as these take.
+        let brief = connections.values.filter { $0.tie.kept == nil }
+        guard brief.count < Self.mostConnections else { return false }
         let access = table.access
         if access.isOwn(peer) { return true }
-        let others = connections.values.filter { !access.isOwn($0.peer) }
+        let others = brief.filter { !access.isOwn($0.peer) }
         return others.count < Self.mostOfAllOthers
             && others.count { $0.peer.user == peer.user } < Self.mostOfOthers
     }
@@ -186,13 +191,14 @@ actor ControlServer: QueueActor {
     private func watch(_ number: Int) {
         enqueue(after: Self.patience) { server in
             guard let connection = server.connections[number] else { return }
-            if connection.isIdle(for: Self.patience) { connection.close() } else { server.watch(number) }
+            let patience = connection.tie.kept == nil ? Self.patience : Self.patienceWithFiles
+            if connection.isIdle(for: patience) { connection.close() } else { server.watch(number) }
         }
     }
 
     private func hear(_ line: [UInt8], _ number: Int) {
-        guard let peer = connections[number]?.peer else { return }
-        table.serve(line, from: peer) { @Sendable [self] answer, isLast in
+        guard let connection = connections[number] else { return }
+        table.serve(line, from: connection.peer, tie: connection.tie) { @Sendable [self] answer, isLast in
             enqueue { server in server.connections[number]?.send(answer, isLast: isLast) }
         }
     }

@@ -1,3 +1,4 @@
+import Control
 @preconcurrency import Dispatch
 import Files
 import FoundationEssentials

@@ -1,3 +1,4 @@
+import Control
 @preconcurrency import Dispatch
 import Files
 import Journal
@@ -12,7 +13,7 @@ extension ControlService {
         let reader = Reader(journal: journal)
         return [
             reader.handler(StatusVerb.self, status), reader.handler(JobsVerb.self, jobs),
-            reader.handler(AuditVerb.self, audit),
+            reader.handler(AuditVerb.self, audit), reader.handler(FailuresVerb.self, failures),
         ]
     }
 
@@ -37,19 +38,28 @@ extension ControlService {
         }
         var query = try arguments.query()
         query.limit = skip + limit + 1
-        let jobs = try reader.read { [query] journal throws(JournalError) in try journal.jobs(query) }
-        return try RecordPage(jobs.dropFirst(skip), limit: limit) { $0.job($1) }
+        let found = try reader.read { [query] journal throws(JournalError) in try journal.page(query) }
+        var page = try RecordPage(found.jobs.dropFirst(skip), limit: limit) { $0.job($1) }
+        if !page.more, let horizon = found.horizon { (page.more, page.horizon) = (true, horizon.nanoseconds) }
+        return page
+    }
+
+    @Sendable private static func failures(
+        _ arguments: FailuresVerb.Arguments, _ reader: Reader
+    ) throws(ControlProblem) -> FailuresVerb.Answer {
+        let since = arguments.since.map { Timestamp(nanoseconds: $0) }
+        return .init(
+            try reader.read { journal throws(JournalError) in
+                try journal.failureGroups(of: arguments.pipeline, since: since, at: .now())
+            })
     }
 
     @Sendable private static func audit(
         _ arguments: AuditVerb.Arguments, _ reader: Reader
     ) throws(ControlProblem) -> RecordPage {
         let limit = try RecordPage.limit(arguments.limit)
-        guard arguments.skip ?? 0 >= 0 else { throw ControlProblem("'skip' must be 0 or more") }
         let entries = try reader.read { journal throws(JournalError) in
-            try journal.audit(
-                since: arguments.since.map { Timestamp(nanoseconds: $0) }, limit: limit + 1,
-                skip: arguments.skip ?? 0)
+            try journal.audit(arguments.query(limit: limit + 1))
         }
         return try RecordPage(entries, limit: limit) { $0.audit($1) }
     }

@@ -1,13 +1,15 @@
+import Control
 import PipelineEngine
 
 extension ControlService {
     static func sending(_ queue: SendingQueue) -> [ControlHandler] {
         [
             begin(RetryVerb.self, .retry, queue), begin(ReplayVerb.self, .replay, queue),
-            ControlHandler(SendableVerb.self) { @Sendable arguments, _, reply in
+            begin(CancelAllVerb.self, .cancel, queue),
+            ControlHandler(SendableVerb.self) { @Sendable arguments, peer, reply in
                 reply(
                     Result { () throws(ControlProblem) in
-                        try queue.begin(arguments.verb, arguments.order, isRehearsal: true) { _, reply in reply() }
+                        try queue.begin(arguments.verb, arguments.order, by: peer, isDry: true) { _, reply in reply() }
                     })
             },
             ControlHandler(SendingVerb.self) { @Sendable arguments, _, reply in
@@ -29,6 +31,8 @@ extension ControlService {
     ) -> ControlHandler where Verb.Arguments == SendingOrder, Verb.Answer == SendingVerb.Answer {
         ControlHandler(
             verb,
-            lasting: { @Sendable order, end throws(ControlProblem) in try queue.begin(kind, order, end: end) })
+            lasting: { @Sendable order, peer, end throws(ControlProblem) in
+                try queue.begin(kind, order, by: peer, end: end)
+            })
     }
 }

@@ -1,3 +1,4 @@
+import Control
 import Files
 import PipelineConfig
 import PipelineEngine
@@ -11,10 +12,13 @@ enum ControlService {
     /// Answers from now on; without that the daemon does its work all the same.
     static func open(
         in folder: FilePath, _ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed, _ queue: SendingQueue,
-        access: ControlAccess, record: ControlRecord, warn: @escaping @Sendable (String) -> Void
+        _ desk: UploadDesk, access: ControlAccess, record: ControlRecord, warn: @escaping @Sendable (String) -> Void
     ) -> ControlServer? {
+        let look = SharedLook(engine)
         let table = ControlTable(
-            handlers(engine, reloader, feed) + sending(queue), access: access, record: record)
+            handlers(engine, reloader, feed) + boards(look, reloader, feed, in: folder) + sending(queue)
+                + dismissing(engine, queue) + uploading(desk),
+            access: access, record: record, changed: { @Sendable in look.forget() })
         do throws(IOError) {
             return try ControlServer.open(in: folder, table)
         } catch {
@@ -25,7 +29,8 @@ enum ControlService {
 
     private static func handlers(_ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed) -> [ControlHandler] {
         [
-            waiting(engine), drop(engine), health(engine, reloader), subscribe(feed), files(reloader), preview(engine),
+            waiting(engine), drops(engine), drop(engine), health(engine, reloader), subscribe(feed), files(reloader),
+            preview(engine),
             reload(reloader), hold(engine), cancel(engine), release(engine), bump(engine),
         ] + reading(engine.reading)
     }

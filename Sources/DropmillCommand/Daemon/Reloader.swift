@@ -45,6 +45,8 @@ final class Reloader: Sendable {
         var loaded: PipelineFiles
         var settings: ServiceSettings
         var last: Last?
+        /// When what is in force was.
+        var takenAt = Timestamp.now()
         /// Where the folders of what is in force were found.
         var known = KnownFolders()
         /// Those whose folders did not answer at the start, which begin as soon as they do.
@@ -109,6 +111,8 @@ final class Reloader: Sendable {
 
     /// What the last one came to; nil where there was none.
     var last: Last? { state.withLock { $0.last } }
+    /// When the configuration that is in force was loaded.
+    var takenAt: Timestamp { state.withLock { $0.takenAt } }
 
     /// Those that have not begun, since their folders do not answer.
     var silent: [PipelineReading.Silence] { state.withLock { $0.silent } }
@@ -201,7 +205,9 @@ final class Reloader: Sendable {
                 (state.loaded, state.settings, state.silent) = (read.files, config.settings, [])
                 taken = config.pipelines
             }
-            state.last = Last(time: .now(), outcome: outcome)
+            let now = Timestamp.now()
+            state.last = Last(time: now, outcome: outcome)
+            if case .taken = outcome { state.takenAt = now }
             return false
         }
         if taken != nil { awaiting([]) }

@@ -1,0 +1,84 @@
+package import Files
+package import Journal
+package import PipelineKit
+
+/// What unfinished jobs may wait for besides a worker: their pipeline, a person, or a daemon at all.
+package struct JobSurroundings {
+    private let pauses: [String: Failure]
+    private let holds: [String: HoldRecord]
+    private let isRunning: Bool?
+    /// The pipelines that the daemon runs; nil if unknown.
+    package var loaded: Set<String>?
+    /// The kinds of the stages of each pipeline, as far as they are known.
+    private var stages: [String: [String]] = [:]
+    private let now: Timestamp
+
+    /// `holds`: what people hold; `isRunning`: whether a daemon runs; nil if unknown.
+    package init(
+        of pipelines: [PipelineRecord] = [], holds: [HoldRecord] = [], isRunning: Bool? = nil,
+        at now: Timestamp = .now()
+    ) {
+        self.init(
+            holds: holds, pauses: pipelines.compactMap { record in record.paused.map { (record.name, $0) } },
+            isRunning: isRunning, at: now)
+    }
+
+    private init(holds: [HoldRecord], pauses: [(String, Failure)], isRunning: Bool?, at now: Timestamp) {
+        self.pauses = Dictionary(pauses) { $1 }
+        self.holds = Dictionary(holds.map { ($0.pipeline, $0) }) { $1 }
+        self.isRunning = isRunning
+        self.now = now
+    }
+
+    /// By what the daemon says of itself.
+    package init(of board: BoardVerb.Answer) {
+        self.init(
+            holds: board.pipelines.compactMap { pipeline in pipeline.hold.map { $0.record(of: pipeline.name) } },
+            pauses: board.pipelines.compactMap { pipeline in pipeline.paused.map { (pipeline.name, $0.failure) } },
+            isRunning: true, at: .now())
+        stages = Dictionary(board.pipelines.map { ($0.name, $0.stages.map(\.kind)) }) { $1 }
+        loaded = Set(board.pipelines.map(\.name))
+    }
+
+    /// By what the journal says.
+    package init(_ journal: any JournalReading, isRunning: Bool?) throws(JournalError) {
+        self.init(of: try journal.pipelines(), holds: try journal.holds(), isRunning: isRunning)
+    }
+
+    /// Why a job makes no progress, whatever its state; nil if it does or is finished. What was paused when a daemon
+    /// ended is not any more, but for what a person paused.
+    package func hindrance(of record: JobRecord) -> String? {
+        if record.state.isFinal { return nil }
+        let reasons = [
+            isRunning == false ? "no daemon is running" : nil,
+            isUnloaded(record) ? "the daemon does not run its pipeline '\(record.pipeline)'" : nil,
+            hold(of: record)?.text(at: now),
+            pause(of: record).map { "the pipeline is paused: \($0.summary)" },
+        ]
+        let all = reasons.compactMap { $0 }
+        return all.isEmpty ? nil : all.joined(separator: "; ")
+    }
+
+    /// The kind of stage at which it is, or at which it failed; nil if unknown.
+    package func stage(of record: JobRecord) -> String? {
+        if record.state.isFinal { return record.failedStage }
+        return stages[record.pipeline].flatMap { $0.indices.contains(record.stage) ? $0[record.stage] : nil }
+    }
+
+    /// Whether a daemon runs, but not the pipeline of an unfinished job.
+    package func isUnloaded(_ record: JobRecord) -> Bool {
+        guard !record.state.isFinal, isRunning == true, let loaded else { return false }
+        return !loaded.contains(record.pipeline)
+    }
+
+    /// Why an unfinished job's pipeline is paused; nil if it is not.
+    package func pause(of record: JobRecord) -> Failure? {
+        record.state.isFinal || isRunning == false ? nil : pauses[record.pipeline]
+    }
+
+    /// By what a person keeps a job from its next stage; nil where nobody does.
+    package func hold(of record: JobRecord) -> HoldRecord? {
+        guard [.queued, .deferred].contains(record.state), let hold = holds[record.pipeline] else { return nil }
+        return hold.kind == .pause && !hold.isOver(at: now) ? hold : nil
+    }
+}

@@ -1,0 +1,9 @@
+/// Gives the file that came on this connection its name, once the descriptor is closed.
+package enum ReceivedVerb: ControlVerb {
+    package static let name = "received"
+    /// It is brought to the disk.
+    package static let patience = 115
+
+    package typealias Arguments = Nothing
+    package typealias Answer = ReceiveVerb.Answer
+}
