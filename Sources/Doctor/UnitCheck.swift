@@ -55,6 +55,15 @@ package struct UnitCheck {
         return pipeline
     }
 
+    /// The state folder with what the unit does to it.
+    package func examine(state place: ExaminedPlace) -> ExaminedPlace {
+        var place = place
+        if let path = place.path, let rule = rule(for: path), rule.access != .open {
+            place.findings.append(Self.finding(rule, opening: path))
+        }
+        return place
+    }
+
     /// What holds for a folder; nil where nothing does.
     private func rule(for path: FilePath) -> Rule? {
         let path = path.lexicallyNormalized()
@@ -139,7 +148,9 @@ package struct UnitCheck {
         var isAllowed = first.value.hasPrefix("~")
         for word in words {
             let isDenial = word.value.hasPrefix("~")
-            if calls.contains(String(word.value.drop { $0 == "~" })) { isAllowed = !isDenial }
+            // `@known` has all others; a denial may say what a call fails with, as `CALL:EPERM`.
+            let call = word.value.drop { $0 == "~" }.prefix { $0 != ":" }
+            if call == "@known" || calls.contains(String(call)) { isAllowed = !isDenial }
         }
         return (isAllowed, last)
     }

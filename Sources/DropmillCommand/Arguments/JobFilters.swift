@@ -16,6 +16,9 @@ struct JobFilters: ParsableArguments {
     @Option(help: "Only jobs of this pipeline.", completion: Completion.pipelines)
     var pipeline: String?
 
+    @Option(help: "Only drops of this producer, as 'show --json' has it.")
+    var producer: String?
+
     @Option(
         name: .customLong("name"),
         help: ArgumentHelp(
@@ -46,6 +49,7 @@ struct JobFilters: ParsableArguments {
         var query = JobQuery()
         query.states = states.flatMap { $0 }
         query.pipeline = pipeline
+        query.producer = producer
         query.pattern = pattern
         query.since = since
         query.until = until
@@ -55,6 +59,10 @@ struct JobFilters: ParsableArguments {
 
     /// What is wrong with the name of the pipeline; nil where there is one of that name, or none was given.
     func strange(in journal: any JournalReading) throws(JournalError) -> String? {
+        try Self.strange(pipeline, in: journal)
+    }
+
+    static func strange(_ pipeline: String?, in journal: any JournalReading) throws(JournalError) -> String? {
         let known = try journal.pipelines().map(\.name)
         guard let pipeline, !known.contains(pipeline) else { return nil }
         return "there is no pipeline '\(EscapedText.of(pipeline))'\(Suggestion.hint(for: pipeline, orListing: known))"

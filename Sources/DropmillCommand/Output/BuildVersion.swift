@@ -4,11 +4,11 @@ import PipelineConfig
 import SQLiteJournal
 
 enum BuildVersion {
+    /// `0.1.0`
+    static let number = String(String(cString: dm_version()).split(separator: "\n").first ?? "")
+
     /// `dropmill 0.1.0`
-    static let release: String = {
-        let version = String(cString: dm_version()).split(separator: "\n").first ?? ""
-        return "dropmill \(version)"
-    }()
+    static let release = "dropmill \(number)"
 
     /// `dropmill 0.1.0 (3d6cc2d)`; without the commit if the build did not get one.
     static let text: String = {

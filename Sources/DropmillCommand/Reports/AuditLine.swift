@@ -1,3 +1,4 @@
+import Control
 import Files
 import Journal
 import PipelineKit
@@ -33,8 +34,13 @@ struct AuditLine: Equatable {
             case .drop(let drop): words = ["'\(EscapedText.of(Array(drop.path)))' of \(drop.pipeline)"]
             }
             if bump.isLast { words?.append("--last") }
-        case RetryVerb.name, ReplayVerb.name:
-            words = arguments(SendingOrder.self).map(Self.words(of:))
+        case RetryVerb.name, ReplayVerb.name, DismissVerb.name:
+            words = arguments(SendingOrder.self).map { Self.words(of: $0) }
+        case CancelAllVerb.name: words = arguments(SendingOrder.self).map { Self.words(of: $0, all: "--all") }
+        case ReceiveVerb.name:
+            words = arguments(ReceiveVerb.Arguments.self).map { file in
+                ["'\(EscapedText.of(Array(file.path)))' into \(file.pipeline), \(ByteSize(bytes: file.size))"]
+            }
         case HaltVerb.name: words = arguments(HaltVerb.Arguments.self).map { [$0.run] }
         default: break
         }
@@ -43,12 +49,13 @@ struct AuditLine: Equatable {
         self.arguments = EscapedText.printable(words?.joined(separator: " ") ?? plain)
     }
 
-    private static func words(of order: SendingOrder) -> [String] {
+    private static func words(of order: SendingOrder, all: String = "--failed") -> [String] {
         func time(_ nanoseconds: Int64?) -> String? { nanoseconds.map { Timestamp(nanoseconds: $0).localText } }
-        return jobs(order.jobs ?? []) + option("--pipeline", order.pipeline)
+        return jobs(order.jobs ?? []) + option("--state", order.states?.joined(separator: ","))
+            + option("--pipeline", order.pipeline) + option("--producer", order.producer)
             + option("--name", order.name.map { "'\($0)'" }) + option("--code", order.code)
             + option("--since", time(order.since)) + option("--until", time(order.until))
-            + option("--limit", order.limit.map(String.init)) + (order.choosesAll ? ["--failed"] : [])
+            + option("--limit", order.limit.map(String.init)) + (order.choosesAll ? [all] : [])
             + option("--rate", order.interval.flatMap { rate($0) })
     }
 

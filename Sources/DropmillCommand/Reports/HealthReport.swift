@@ -1,3 +1,4 @@
+import Control
 import Files
 import Journal
 import PipelineKit
@@ -31,14 +32,7 @@ struct HealthReport {
             (answer.stopping == true ? "stopping; " : "")
             + "\(answer.pipelines) pipeline\(answer.pipelines == 1 ? "" : "s"), "
             + "\(answer.jobs) unfinished job\(answer.jobs == 1 ? "" : "s")"
-        problems += answer.paused.sorted { $0.key < $1.key }.map { "\($0.key) is paused: \($0.value)" }
-        problems += answer.stalled.sorted { $0.key < $1.key }.map { "\($0.key) is stalled: \($0.value)" }
-        problems += (answer.silent ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) is not started: \($0.value)" }
-        if let refused = answer.refused {
-            let rest = refused.count > 1 ? " (and \(refused.count - 1) more)" : ""
-            problems.append("the last reload was refused: \(refused.first ?? "")\(rest)")
-        }
-        if let journal = answer.journal { problems.append("the journal cannot be written: \(journal)") }
+        problems += answer.problems
     }
 
     /// Nobody can say how old the drops of these pipelines are.

@@ -1,3 +1,4 @@
+import Control
 import Dispatch
 import Files
 import FolderWatch

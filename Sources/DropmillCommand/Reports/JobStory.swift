@@ -1,3 +1,4 @@
+import Control
 import Files
 import Journal
 import PipelineEngine
@@ -30,6 +31,8 @@ struct JobStory {
         }
         lines += Self.aligned(facts)
         if !record.history.isEmpty { lines += ["", "What happened:"] + Self.aligned(happenings) }
+        let durations = durations
+        if !durations.isEmpty { lines += ["", "What took how long:"] + Self.aligned(durations) }
         if let failure = record.failure, record.state != .processed {
             let stage = record.failedStage.map { " (\($0))" } ?? ""
             lines += ["", "Why\(stage):"]
@@ -102,6 +105,9 @@ struct JobStory {
         if let first = record.replayOf { facts.append(("replay of", first.text)) }
         for retry in retries { facts.append(("retried as", "\(retry.id.text) (\(retry.state.rawValue))")) }
         for replay in replays { facts.append(("replayed as", "\(replay.id.text) (\(replay.state.rawValue))")) }
+        if let dismissal = record.dismissed {
+            facts.append(("dismissed", "by \(dismissal.by), \(dismissal.at.localText)"))
+        }
         return facts
     }
 
@@ -110,21 +116,60 @@ struct JobStory {
     }
 
     private var happenings: [(String, String)] {
-        record.history.flatMap { transition in
-            var text = transition.stage.map { "\($0) \(transition.event)" } ?? transition.event
-            if let duration = transition.duration { text += ", \(duration.text)" }
-            if let last = transition.lastAt { text += ", \(transition.times) times until \(last.localText)" }
-            if let note = transition.note { text += ": \(note)" }
-            let time = transition.at.localText
-            // A stage may have had several lines to say.
-            return text.split(separator: "\n").enumerated().map { index, line in
-                (index == 0 ? time : "", EscapedText.printable(String(line)))
+        let seen = timeLine.firstSeen.map { [($0.localText, "seen in the inbox")] } ?? []
+        return seen
+            + record.history.flatMap { transition in
+                var text = transition.stage.map { "\($0) \(transition.event)" } ?? transition.event
+                if transition.event == "claimed", let duration = transition.duration {
+                    text += ", \(duration.text) after it was seen"
+                } else if let duration = transition.duration {
+                    text += ", \(duration.text)"
+                }
+                if let last = transition.lastAt { text += ", \(transition.times) times until \(last.localText)" }
+                if let note = transition.note { text += ": \(note)" }
+                let time = transition.at.localText
+                // A stage may have had several lines to say.
+                return text.split(separator: "\n").enumerated().map { index, line in
+                    (index == 0 ? time : "", EscapedText.printable(String(line)))
+                }
             }
+    }
+
+    private var timeLine: TimeLine { TimeLine(of: record, stages: pipeline?.stages ?? []) }
+
+    /// Waits and runs of each stage; nothing where nothing waited for long enough to be asked about.
+    private var durations: [(String, String)] {
+        let rows = timeLine.rows
+        let waits = rows.filter { $0.place != .inbox }.map { $0.time(.queued) + $0.time(.deferred) }
+        guard let longest = waits.max(), longest >= Self.noticed else { return [] }
+        return rows.compactMap { row in
+            let runs = row.spans.count { $0.kind == .run }
+            let parts = TimeLine.Span.Kind.allCases.compactMap { kind in
+                let time = row.time(kind)
+                guard time > .zero || kind == .run && runs > 0 else { return nil as String? }
+                return "\(kind.text) \(time.text)" + (kind == .run && runs > 1 ? " in \(runs) runs" : "")
+            }
+            return parts.isEmpty ? nil : (row.kind, parts.joined(separator: ", "))
         }
     }
+
+    private static let noticed = Duration.seconds(1)
 
     private static func aligned(_ pairs: [(String, String)]) -> [String] {
         let width = pairs.map(\.0.count).max() ?? 0
         return pairs.map { "  \($0)\(String(repeating: " ", count: width - $0.count))  \($1)" }
+    }
+}
+
+extension TimeLine.Span.Kind {
+    /// What precedes how long it was so.
+    fileprivate var text: String {
+        switch self {
+        case .inbox: "waited"
+        case .queued: "queued"
+        case .run: "ran"
+        case .deferred: "deferred"
+        case .settling: "took"
+        }
     }
 }

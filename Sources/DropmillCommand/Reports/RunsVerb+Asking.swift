@@ -1,3 +1,5 @@
+import Control
+
 extension RunsVerb {
     /// Those of the daemon that runs, if it says so.
     static func underWay(in folder: StateFolder) -> [Run] {

@@ -1,3 +1,4 @@
+import Control
 import Journal
 import PipelineKit
 
@@ -93,28 +94,5 @@ extension StatusReport {
             json.object("failure") { JobJSON.write(failure, &$0) }
         }
         json.text("updated_at", record.updatedAt.iso8601)
-    }
-}
-
-extension HoldRecord {
-    /// The keys of one object: `kind`, `by`, `uid`, `since`, `until`, `reason`.
-    func write(_ json: inout JSONText) {
-        json.text("kind", kind.rawValue)
-        json.text("by", by)
-        json.integer("uid", Int(user))
-        json.text("since", since.iso8601)
-        if let until { json.text("until", until.iso8601) }
-        if !reason.isEmpty { json.text("reason", reason) }
-    }
-}
-
-extension WaitingReply {
-    /// The keys of one object: `path`, `known_s`, `why`, `text`, `claimed`.
-    fileprivate func write(_ json: inout JSONText) {
-        json.name("path", Array(path))
-        if let known { json.seconds("known_s", .seconds(known)) }
-        json.text("why", code)
-        json.text("text", text)
-        json.flag("claimed", claimed)
     }
 }

@@ -1,3 +1,4 @@
+import Control
 import Digests
 import Files
 import Journal
@@ -5,10 +6,12 @@ import PipelineEngine
 import PipelineKit
 
 extension Resubmission.Kind {
-    init(_ kind: SendingOrder.Kind, _ order: SendingOrder) {
+    /// Nil where nothing is to go in.
+    init?(_ kind: SendingOrder.Kind, _ order: SendingOrder) {
         switch kind {
         case .retry: self = .retry
         case .replay: self = .replay(Self.verify, again: order.names)
+        case .cancel: return nil
         }
     }
 

@@ -1,8 +1,9 @@
+import Control
 @preconcurrency import Dispatch
 import Files
 import Synchronization
 
-/// What runs of `retry` and `replay` have done, for those who follow them. One that is over is kept for a minute.
+/// What runs over many jobs have done, for those who follow them. One that is over is kept for a minute.
 final class SendingBoard: Sendable {
     typealias Answer = SendingVerb.Answer
 
@@ -38,7 +39,7 @@ final class SendingBoard: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "dropmill.sending.followers")
 
-    /// A new run, of which nothing is known. `kind`: nil for one that sends nothing.
+    /// A new run, of which nothing is known. `kind`: nil for one that does nothing.
     func begin(_ kind: SendingOrder.Kind?) -> Answer {
         state.withLock { state in
             var answer = Answer(run: "")
@@ -56,7 +57,8 @@ final class SendingBoard: Sendable {
         state.withLock { state in
             state.kinds.sorted { $0.key < $1.key }.compactMap { run, kind in
                 guard let answer = state.runs[run], !answer.isOver else { return nil }
-                return RunsVerb.Run(run: run, verb: kind, left: answer.found == nil ? nil : answer.left)
+                return RunsVerb.Run(
+                    run: run, verb: kind, jobs: answer.found?.jobs, left: answer.found == nil ? nil : answer.left)
             }
         }
     }
@@ -92,7 +94,8 @@ final class SendingBoard: Sendable {
         }
         guard isKnown else { return reply(.failure(Self.unknown)) }
         for (follower, answer) in told { follower.reply(answer) }
-        queue.after(SendingVerb.longestWait) { @Sendable [weak self] in self?.tell(number) }
+        let wait = arguments.wait.map { Duration.seconds(min(max(0, $0), 60)) } ?? SendingVerb.longestWait
+        queue.after(min(wait, SendingVerb.longestWait)) { @Sendable [weak self] in self?.tell(number) }
     }
 
     /// That there is nothing new.

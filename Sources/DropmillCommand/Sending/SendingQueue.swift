@@ -1,3 +1,4 @@
+import Control
 @preconcurrency import Dispatch
 import Files
 import Journal
@@ -5,7 +6,7 @@ import PipelineEngine
 import PipelineKit
 import Synchronization
 
-/// Carries out what `retry` and `replay` ask of a daemon, whether who asked is still there or not. Several runs take
+/// Carries out what is asked of a daemon for many jobs, whether who asked is still there or not. Several runs take
 /// turns, each at its own pace, and nothing else waits for them.
 actor SendingQueue: QueueActor {
     nonisolated let executor = QueueExecutor(label: "dropmill.sending")
@@ -19,9 +20,10 @@ actor SendingQueue: QueueActor {
     /// Those that are to be put on record as over.
     private let recording = DispatchGroup()
     private var runs: [String: Run] = [:]
+    private nonisolated let dryRuns = Mutex(DryRuns())
 
     private struct Run {
-        var sending: SendingRun
+        var work: any BulkRun
         let pace: Duration
         let end: ControlHandler.End
     }
@@ -32,20 +34,46 @@ actor SendingQueue: QueueActor {
         self.engine = engine
     }
 
-    /// Begins a run; `end` is called with what came of it. `isRehearsal`: it only finds what there is.
+    /// Begins a run; `end` is called with what came of it. `isDry`: it only finds what there is.
     nonisolated func begin(
-        _ kind: SendingOrder.Kind, _ order: SendingOrder, isRehearsal: Bool = false, end: @escaping ControlHandler.End
+        _ kind: SendingOrder.Kind, _ order: SendingOrder, by peer: ControlPeer, isDry: Bool = false,
+        end: @escaping ControlHandler.End
     ) throws(ControlProblem) -> SendingVerb.Answer {
         let query = try order.query()
-        let answer = board.begin(isRehearsal ? nil : kind)
+        let found = try found(order, kind.rawValue)
+        let answer = board.begin(isDry ? nil : kind)
         enqueue { queue in
             queue.recording.enter()
-            guard let sending = queue.find(answer.run, kind, order, query, end) else { return }
-            queue.runs[answer.run] = Run(sending: sending, pace: order.pace, end: end)
-            queue.tell(answer.run, isRehearsal: isRehearsal)
-            if isRehearsal { queue.end(answer.run) } else { queue.goOn(answer.run) }
+            let find = { () throws(JournalError) -> (any BulkRun)? in
+                switch kind {
+                case .retry, .replay: try queue.sending(kind, order, query, found, isDry)
+                case .cancel: try queue.cancelling(order, query, found, isDry, by: peer)
+                }
+            }
+            guard let work = queue.begin(answer.run, end, find) else { return }
+            queue.runs[answer.run] = Run(work: work, pace: order.pace, end: end)
+            if isDry {
+                queue.tell(answer.run, key: queue.keep(Array(work.rest), work.found, of: order, kind.rawValue))
+                queue.end(answer.run)
+            } else {
+                queue.tell(answer.run)
+                queue.goOn(answer.run)
+            }
         }
         return answer
+    }
+
+    /// What a dry run has found, where an order is of that.
+    nonisolated func found(_ order: SendingOrder, _ verb: String) throws(ControlProblem) -> DryRuns.Found? {
+        guard let key = order.key else { return nil }
+        return try dryRuns.withLock { (dryRuns) throws(ControlProblem) in
+            try dryRuns.take(key, verb, order, at: .now())
+        }
+    }
+
+    /// Keeps what a dry run has found, and gives the key to it.
+    nonisolated func keep(_ jobs: [JobID], _ summary: JobSummary?, of order: SendingOrder, _ verb: String) -> String {
+        dryRuns.withLock { $0.keep(.init(verb: verb, order: order, jobs: jobs, summary: summary, at: .now())) }
     }
 
     /// Ends a run after the job at hand.
@@ -74,19 +102,12 @@ actor SendingQueue: QueueActor {
     }
 
     /// Nil where it has failed.
-    private func find(
-        _ run: String, _ kind: SendingOrder.Kind, _ order: SendingOrder, _ query: JobQuery,
-        _ end: @escaping ControlHandler.End
-    ) -> SendingRun? {
+    private func begin(
+        _ run: String, _ end: @escaping ControlHandler.End, _ find: () throws(JournalError) -> (any BulkRun)?
+    ) -> (any BulkRun)? {
         var problem = Self.stopped
         do throws(JournalError) {
-            if !isStopping.load(ordering: .relaxed),
-                let resubmission = try engine.resubmission(
-                    Resubmission.Kind(kind, order),
-                    isStopped: { [self] in isClosing.load(ordering: .relaxed) })
-            {
-                return try SendingRun(order, query, with: resubmission)
-            }
+            if !isStopping.load(ordering: .relaxed), let work = try find() { return work }
         } catch {
             problem = error.message
         }
@@ -94,34 +115,55 @@ actor SendingQueue: QueueActor {
         return nil
     }
 
-    /// Sends the next one in.
+    private func sending(
+        _ kind: SendingOrder.Kind, _ order: SendingOrder, _ query: JobQuery, _ found: DryRuns.Found?, _ isDry: Bool
+    ) throws(JournalError) -> SendingRun? {
+        guard let kind = Resubmission.Kind(kind, order),
+            let resubmission = try engine.resubmission(
+                kind, isStopped: { [self] in isClosing.load(ordering: .relaxed) })
+        else { return nil }
+        if let found { return SendingRun(found.jobs, found.summary, with: resubmission) }
+        return try SendingRun(order, query, most: isDry ? DryRuns.mostJobs : .max, with: resubmission)
+    }
+
+    private func cancelling(
+        _ order: SendingOrder, _ query: JobQuery, _ found: DryRuns.Found?, _ isDry: Bool, by peer: ControlPeer
+    ) throws(JournalError) -> CancelRun? {
+        if let found { return CancelRun(found.jobs, found.summary, of: engine, by: peer.name) }
+        let most = isDry ? DryRuns.mostJobs : .max
+        return try CancelRun(order, query, most: most, of: engine, by: peer.name)
+    }
+
+    /// Does it to the next ones.
     private func goOn(_ run: String) {
-        guard let own = runs[run]?.sending, own.left > 0 else { return end(run) }
+        guard let pace = runs[run]?.pace, runs[run]?.work.rest.isEmpty == false else { return end(run) }
         if isStopping.load(ordering: .relaxed) { return end(run, Self.stopped) }
         let begun = MonotonicTime.now()
         do throws(JournalError) {
-            try runs[run]?.sending.sendNext()
+            try runs[run]?.work.goOn()
         } catch {
+            tell(run)
             return end(run, error.message)
         }
         tell(run)
-        guard own.left > 1 else { return end(run) }
-        let pace = runs[run]?.pace ?? .zero
+        guard runs[run]?.work.rest.isEmpty == false else { return end(run) }
         enqueue(after: max(.zero, pace - (MonotonicTime.now() - begun))) { $0.goOn(run) }
     }
 
-    private func tell(_ run: String, isRehearsal: Bool = false) {
-        guard let results = runs[run]?.sending.results(), let own = runs[run]?.sending else { return }
+    /// `key`: of a dry run, of which nothing is left.
+    private func tell(_ run: String, key: String? = nil) {
+        guard let results = runs[run]?.work.results(), let own = runs[run]?.work else { return }
         board.note(run) { answer in
             answer.found = own.found
             answer.results += results
-            answer.left = isRehearsal ? 0 : own.left
+            answer.left = key == nil ? own.rest.count : 0
+            answer.key = key
         }
     }
 
     private func end(_ run: String, _ problem: String? = nil) {
         guard let own = runs.removeValue(forKey: run) else { return }
-        record(run, [own.sending.text, problem].compactMap { $0 }.joined(separator: "; "), problem, own.end)
+        record(run, [own.work.text, problem].compactMap { $0 }.joined(separator: "; "), problem, own.end)
     }
 
     /// On record first, so that who is told that it is over finds it there.

@@ -1,3 +1,4 @@
+import Control
 import Files
 import FoundationEssentials
 import Journal
@@ -7,59 +8,44 @@ import SystemPackage
 
 /// One run of `retry` or `replay`: finds what can be sent in, and sends one after the other. The daemon has it, or the
 /// verb where none answers.
-struct SendingRun {
-    /// How many jobs were found, of which size, and the first names; nil where none was.
+struct SendingRun: BulkRun {
     let found: JobSummary?
+    private(set) var rest: ArraySlice<JobID>
     private var resubmission: Resubmission
-    private var rest: ArraySlice<JobID>
-    private var (sent, refused) = (0, 0)
-    private var lines: [String] = []
+    private var tally = BulkTally(done: "sent", not: "not sent")
 
-    /// More lines do not go on record.
-    private static let mostLines = 100
-
-    /// Finds the jobs. `query`: the order's.
-    init(_ order: SendingOrder, _ query: JobQuery, with resubmission: Resubmission) throws(JournalError) {
-        var resubmission = resubmission
-        let all =
-            if let jobs = order.jobs, order.names {
-                try resubmission.find(jobs)
-            } else {
-                try resubmission.find(query)
-            }
-        let records = Array(all.prefix(order.limit ?? all.count))
-        found = records.isEmpty ? nil : JobSummary(records)
-        rest = records.map(\.id)[...]
-        self.resubmission = resubmission
+    /// Finds the jobs. `query`: the order's; `most`: how many are looked for.
+    init(
+        _ order: SendingOrder, _ query: JobQuery, most: Int = .max, with resubmission: Resubmission
+    ) throws(JournalError) {
+        var (resubmission, choice) = (resubmission, BulkChoice(of: min(order.limit ?? .max, most)))
+        if let jobs = order.jobs, order.names {
+            for record in try resubmission.find(jobs) where !choice.add(record) { break }
+        } else {
+            try resubmission.find(query) { choice.add($0) }
+        }
+        self.init(choice.jobs, choice.summary, with: resubmission)
     }
 
-    /// How many are still to be sent in.
-    var left: Int { rest.count }
+    /// With jobs that a dry run has found.
+    init(_ jobs: [JobID], _ found: JobSummary?, with resubmission: Resubmission) {
+        (rest, self.found, self.resubmission) = (jobs[...], found, resubmission)
+    }
 
-    /// Sends the next one in, unless too much has become of it since it was found.
-    mutating func sendNext() throws(JournalError) {
+    mutating func goOn() throws(JournalError) {
         guard let id = rest.first else { return }
         try resubmission.send(id)
         rest.removeFirst()
     }
 
-    /// What there is to tell since this was asked for last.
     mutating func results() -> [SendingVerb.Result] {
         let (sent, problems) = resubmission.drain()
         let results = sent.map { SendingVerb.Result($0) } + problems.map { .init(job: $0.subject, text: $0.message) }
-        self.sent += sent.count
-        refused += problems.count
-        lines += results.prefix(max(0, Self.mostLines - lines.count)).map(\.line)
+        tally.add(results)
         return results
     }
 
-    /// What came of it, in a line.
-    var text: String {
-        let counts = [(sent, "sent"), (refused, "not sent"), (left, "left")].filter { $0.0 > 0 }.map {
-            "\($0.0) \($0.1)"
-        }
-        return ([counts.joined(separator: ", ")] + lines).joined(separator: "; ")
-    }
+    var text: String { tally.text(left: rest.count) }
 }
 
 extension SendingVerb.Result {
@@ -70,7 +56,6 @@ extension SendingVerb.Result {
             path: Data(sent.path.bytes), text: sent.leftover)
     }
 
-    fileprivate var line: String {
-        "\(job): " + (path.map { FilePath(bytes: Array($0)).text } ?? text ?? "")
-    }
+    /// For the record.
+    var line: String { "\(job): " + (path.map { FilePath(bytes: Array($0)).text } ?? text ?? "") }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Files
 import Journal
 import PipelineConfig
@@ -22,6 +23,15 @@ struct AuditCommand: ParsableCommand {
         transform: TimeArgument.past)
     var since: Timestamp?
 
+    @Option(help: "Only changes by this user, by name or number, or for whom `serve` asked by this name.")
+    var user: String?
+
+    @Option(help: "Only changes by this verb, such as pause.")
+    var verb: String?
+
+    @Option(help: "Only changes in whose verb, arguments or result this occurs.")
+    var text: String?
+
     @Option(parsing: .unconditional, help: "How many changes to list at most.")
     var limit = 50
 
@@ -35,8 +45,11 @@ struct AuditCommand: ParsableCommand {
     }
 
     func run() throws {
-        let entries = try folder.folder.read { journal throws(JournalError) in
-            try journal.audit(since: since, limit: limit)
+        var query = AuditQuery(since: since, limit: limit)
+        (query.user, query.text) = (user, text)
+        query.choose(verb: verb)
+        let entries = try folder.folder.read { [query] journal throws(JournalError) in
+            try journal.audit(query)
         }
         if json {
             print(Self.json(entries))
@@ -46,13 +59,21 @@ struct AuditCommand: ParsableCommand {
                 let line = AuditLine(entry)
                 let result = EscapedText.printable("→ \(entry.result ?? "not finished")")
                 let rest = line.arguments.isEmpty ? result : "\(line.arguments) \(result)"
-                table.add([entry.at.localText, "\(entry.name) (\(entry.user))", line.verb, rest])
+                table.add([entry.at.localText, Self.who(entry), line.verb, rest])
             }
             for line in table.lines { print(line) }
         }
         guard entries.isEmpty else { return }
         if !json { StandardError.print("nothing was changed") }
         throw ExitStatus.failure
+    }
+
+    /// `anna (1004)`; `dropmill-web (998) for anna-laptop (operate, 10.2.0.14)`.
+    private static func who(_ entry: AuditEntry) -> String {
+        let user = "\(entry.name) (\(entry.user))"
+        guard let behalf = entry.behalf else { return user }
+        let rest = [behalf.role, behalf.address].filter { !$0.isEmpty }.joined(separator: ", ")
+        return EscapedText.printable("\(user) for \(behalf.name)" + (rest.isEmpty ? "" : " (\(rest))"))
     }
 
     private static func json(_ entries: [AuditEntry]) -> String {
@@ -66,6 +87,13 @@ struct AuditCommand: ParsableCommand {
                     json.text("verb", entry.verb)
                     json.text("arguments", entry.arguments)
                     if let result = entry.result { json.text("result", result) }
+                    if let behalf = entry.behalf {
+                        json.object("for") { json in
+                            json.text("name", behalf.name)
+                            json.text("role", behalf.role)
+                            json.text("address", behalf.address)
+                        }
+                    }
                 }
             }
         }

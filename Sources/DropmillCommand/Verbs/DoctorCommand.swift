@@ -71,7 +71,7 @@ struct DoctorCommand: StageVerb {
             }
         }
         if let unit {
-            places.append(unit.place)
+            places = places.map { $0.role == "state" ? unit.examine(state: $0) : $0 } + [unit.place]
             examined = examined.map { unit.examine($0) }
         }
         return DoctorReport(

@@ -19,10 +19,11 @@ package struct DropmillCommand: ParsableCommand {
         version: BuildVersion.text,
         subcommands: [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, HealthCommand.self,
-            JobsCommand.self,
-            ShowCommand.self, ReloadCommand.self, PauseCommand.self, DrainCommand.self, ResumeCommand.self,
+            MetricsCommand.self, JobsCommand.self, FailuresCommand.self, ShowCommand.self, ReloadCommand.self,
+            PauseCommand.self, DrainCommand.self, ResumeCommand.self,
             CancelCommand.self, ReleaseCommand.self, BumpCommand.self, AuditCommand.self, RetryCommand.self,
-            ReplayCommand.self, HaltCommand.self, ForgetCommand.self, DoctorCommand.self,
+            ReplayCommand.self, HaltCommand.self, DismissCommand.self, ForgetCommand.self, ServeCommand.self,
+            TokenCommand.self, DoctorCommand.self,
             StagesCommand.self, InitCommand.self, ManCommand.self,
         ])
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 
 /// `dropmill halt`: ends what `retry` or `replay` has the daemon do.
 struct HaltCommand: ParsableCommand {

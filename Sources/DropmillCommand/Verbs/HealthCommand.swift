@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Files
 import Journal
 import PipelineKit

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Journal
 
 /// `dropmill replay`: processed drops once more.

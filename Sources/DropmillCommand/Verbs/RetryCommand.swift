@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Journal
 
 /// `dropmill retry`: failed originals go back into their inboxes.

@@ -117,6 +117,8 @@ struct RunCommand: StageVerb {
             trail: { @Sendable in engine.auditTrail }, warn: { @Sendable in tell(.trouble(message: $0)) })
         let sending = SendingQueue(engine)
         engine.beforeClosing { @Sendable in sending.close($0) }
+        let desk = UploadDesk(engine, warn: warn)
+        engine.beforeClosing { @Sendable in desk.close($0) }
         let watchdog = Watchdog(for: service, engine, warn: warn)
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
@@ -145,7 +147,9 @@ struct RunCommand: StageVerb {
         }
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
         let control = ControlService.open(
-            in: folder, engine, reloader, feed, sending, access: ControlAccess(inForce), record: record, warn: warn)
+            in: folder, engine, reloader, feed, sending, desk, access: ControlAccess(inForce), record: record,
+            warn: warn)
+        desk.sweep()
         reloader.begin(with: loaded, Reloader.applying(to: engine, control, warn: warn))
         let summary = outcome.wait()
         control?.stop()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 @preconcurrency import Dispatch
 import Files
 import Glibc
@@ -29,9 +30,9 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
         }
         let end = if let end = try follow(order, tell) { end } else { try alone(order, tell) }
         if json {
-            print(Self.json(of: all, selection.dryRun ? end.found ?? JobSummary([]) : nil))
+            print(Self.json(of: all, selection.dryRun ? end.found ?? JobSummary() : nil))
         } else if let found = end.found, selection.dryRun {
-            print(found.text)
+            print((found.more == true && selection.limit == nil ? "more than " : "") + found.text)
         }
         if let problem = end.problem {
             let left = end.left == 0 ? "" : "; \(end.left == 1 ? "1 job is" : "\(end.left) jobs are") not sent in"
@@ -108,19 +109,20 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
         }
         var answer = SendingVerb.Answer(run: "")
         answer.found = try folder.write { journal throws(JournalError) in
-            let resubmission = try Resubmission(journal, Resubmission.Kind(kind, order))
-            var sending = try SendingRun(order, query, with: resubmission)
+            guard let kind = Resubmission.Kind(kind, order) else { return nil }
+            let most = selection.dryRun ? DryRuns.mostJobs : .max
+            var sending = try SendingRun(order, query, most: most, with: try Resubmission(journal, kind))
             tell(sending.results())
-            guard !selection.dryRun, sending.left > 0 else { return sending.found }
+            guard !selection.dryRun, !sending.rest.isEmpty else { return sending.found }
             var pace = selection.rate
             let interruption = Interruption()
             try folder.change(Verb.name, order, in: journal) { () throws(JournalError) in
-                while sending.left > 0, !interruption.comes(within: pace?.rest() ?? .zero) {
-                    try sending.sendNext()
+                while !sending.rest.isEmpty, !interruption.comes(within: pace?.rest() ?? .zero) {
+                    try sending.goOn()
                     tell(sending.results())
                 }
-                answer.left = sending.left
-                if sending.left > 0 { answer.problem = "it was interrupted" }
+                answer.left = sending.rest.count
+                if !sending.rest.isEmpty { answer.problem = "it was interrupted" }
                 return ((), [sending.text, answer.problem].compactMap(\.self).joined(separator: "; "))
             }
             return sending.found
@@ -166,11 +168,15 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
 
 extension SendingOrder {
     fileprivate init(_ selection: JobSelection) {
-        let filters = selection.filters
+        self.init(jobs: selection.jobs, selection.filters)
+        (limit, interval) = (selection.limit, selection.rate?.interval.seconds)
+    }
+
+    /// Named jobs, or those that filters choose.
+    init(jobs: [String], _ filters: JobFilters) {
         self.init(
-            jobs: selection.jobs.isEmpty ? nil : selection.jobs, all: selection.jobs.isEmpty ? true : nil,
-            pipeline: filters.pipeline, name: filters.pattern?.pattern, code: filters.code,
-            since: filters.since?.nanoseconds, until: filters.until?.nanoseconds, limit: selection.limit,
-            interval: selection.rate?.interval.seconds)
+            jobs: jobs.isEmpty ? nil : jobs, all: jobs.isEmpty ? true : nil, pipeline: filters.pipeline,
+            producer: filters.producer, name: filters.pattern?.pattern, code: filters.code,
+            since: filters.since?.nanoseconds, until: filters.until?.nanoseconds)
     }
 }

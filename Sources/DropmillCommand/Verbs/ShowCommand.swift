@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Journal
 
 /// `dropmill show`: one job's whole story.
@@ -36,7 +37,10 @@ struct ShowCommand: ParsableCommand {
             story.surroundings.loaded = InboxLook.asking(folder.path, limit: 0).loaded
         }
         if json {
-            print(JobJSON.story(story.record, retries: story.retries, replays: story.replays, story.surroundings))
+            print(
+                JobJSON.story(
+                    story.record, retries: story.retries, replays: story.replays,
+                    stages: story.pipeline?.stages ?? [], story.surroundings))
         } else {
             for line in story.lines(now: .now()) { print(line) }
         }

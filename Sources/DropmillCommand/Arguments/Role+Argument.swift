@@ -1,0 +1,4 @@
+import ArgumentParser
+import Dashboard
+
+extension Role: ExpressibleByArgument {}
