@@ -26,6 +26,11 @@ let portable: [SwiftSetting] = strict + (isFaking ? [.define("DROPMILL_KQUEUE")]
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let http: [Target.Dependency] = [
+    .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+]
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
 let kqueue: Target =
@@ -69,7 +74,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
     ],
     targets: watching + [
         // L0: module maps, and the few C lines that Swift cannot say. What has no pkgConfig is not linked, but loaded where
@@ -89,6 +98,9 @@ let package = Package(
         .target(
             name: "CVersion",
             cSettings: [.define("DROPMILL_COMMIT", to: "\"\(Context.environment["DROPMILL_COMMIT"] ?? "")\"")]),
+
+        // What the pages consist of.
+        .target(name: "CDashboard", exclude: ["assets"], cSettings: hardenedC),
 
         // L1
         .target(name: "PipelineKit", dependencies: ["Files", "CLinux", system], swiftSettings: strict),
@@ -130,6 +142,8 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PipelineConfig", dependencies: ["Files", "PipelineKit", "CYaml", system], swiftSettings: strict),
+        .target(
+            name: "Control", dependencies: ["Files", "PipelineKit", "Journal", "CLinux", system], swiftSettings: strict),
 
         // L3
         .target(
@@ -140,14 +154,20 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "DropmillStages", dependencies: ["BuiltinStages"], swiftSettings: strict),
+        .target(
+            name: "Dashboard",
+            dependencies: [
+                "Files", "PipelineKit", "Journal", "Control", "Digests", "CDashboard", "CLinux", system, log,
+            ] + http,
+            swiftSettings: strict),
 
         // L4
         .target(
             name: "DropmillCommand",
             dependencies: [
                 "Files", "PipelineKit", "BuiltinStages", "Doctor", "Dropmill", "FolderWatch", "Readiness", "Journal",
-                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "Digests", "CLinux", "CVersion", system, log,
-                arguments,
+                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "Control", "Dashboard", "Digests", "CLinux",
+                "CVersion", system, log, arguments,
             ],
             swiftSettings: strict),
 
@@ -198,11 +218,18 @@ let package = Package(
         .testTarget(
             name: "DropmillCommandTests",
             dependencies: [
-                "DropmillCommand", "dropmill", "BuiltinStages", "Doctor", "FolderWatch", "Readiness", "Journal",
+                "DropmillCommand", "dropmill", "BuiltinStages", "Control", "Doctor", "FolderWatch", "Readiness",
+                "Journal",
                 "PipelineEngine", "PipelineConfig", "Files", "PipelineKit", "SQLiteJournal", "TestSupport", system, log,
                 arguments,
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "DashboardTests",
+            dependencies: [
+                "Dashboard", "Control", "Journal", "Files", "PipelineKit", "TestTools", "TestSupport", "dropmill",
+                system,
+            ] + http, swiftSettings: strict),
         .testTarget(
             name: "DropmillTests",
             dependencies: ["Dropmill", "DropmillStages", "PipelineKit", "TestSupport", "dropmill", "embedder", system],

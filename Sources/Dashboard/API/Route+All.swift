@@ -1,0 +1,14 @@
+extension Route {
+    /// Every route, in the order of the document.
+    static let all: [Route] =
+        pages + [
+            asset, login, logout, session, overview, pipeline, hold, resume, holdAll, resumeAll, reload, files, waiting,
+            upload,
+            bump,
+            jobs, job, failed, cancel, release, dismiss, runs, run, preview, startRun, haltRun, changes, events,
+            document,
+            metrics,
+            healthz,
+            readyz,
+        ]
+}

@@ -1,0 +1,39 @@
+import Files
+import Synchronization
+
+/// Who has signed in: what a browser keeps in its cookie, for twelve hours, and as long as this process runs.
+final class Sessions: Sendable {
+    static let cookie = "dropmill"
+    static let time = Duration.seconds(12 * 3600)
+    /// More than people have browsers; the oldest give way.
+    private static let most = 1024
+
+    private struct Session {
+        let token: Token
+        let expires: Timestamp
+    }
+
+    private let sessions = Mutex<[String: Session]>([:])
+
+    /// What its cookie holds.
+    func begin(with token: Token, at now: Timestamp) -> (secret: String, expires: Timestamp) {
+        let secret = Secret.random()
+        let expires = Timestamp(nanoseconds: now.nanoseconds.addingSaturated(Self.time.nanoseconds))
+        sessions.withLock { sessions in
+            sessions = sessions.filter { $0.value.expires > now }
+            if sessions.count >= Self.most, let oldest = sessions.min(by: { $0.value.expires < $1.value.expires }) {
+                sessions[oldest.key] = nil
+            }
+            sessions[secret] = Session(token: token, expires: expires)
+        }
+        return (secret, expires)
+    }
+
+    func session(_ secret: String, at now: Timestamp) -> (token: Token, expires: Timestamp)? {
+        sessions.withLock { sessions in
+            sessions[secret].flatMap { $0.expires > now ? ($0.token, $0.expires) : nil }
+        }
+    }
+
+    func end(_ secret: String) { sessions.withLock { $0[secret] = nil } }
+}

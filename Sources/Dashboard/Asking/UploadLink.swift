@@ -1,0 +1,121 @@
+import Control
+import Digests
+@preconcurrency import Dispatch
+import Files
+import HTTPTypes
+import HummingbirdCore
+import Journal
+import NIOCore
+import PipelineKit
+import SystemPackage
+
+/// A file that passes from a request to the descriptor that the daemon gave for it. What comes is written on a queue
+/// of its own, few pieces at a time: no more is read than the disk takes.
+struct UploadLink: Sendable {
+    /// How many buffers, or bytes, are written at once. A buffer may hold more memory than bytes.
+    private static let mostBuffers = 4, mostBytes = 256 << 10
+    /// How long a sender may bring next to nothing, and how many bytes are more than that.
+    private static let patience = Duration.seconds(60), least = 64 << 10
+
+    private let writer: UploadWriter
+    private let size: Int64
+    private let subject: String
+
+    /// `digest`: what it must have, if that is said; `subject`: what it is called in messages; `turn`: of
+    /// those that begin, which the daemon serves few of.
+    static func begin(
+        _ arguments: ReceiveVerb.Arguments, for behalf: Behalf, digest: [UInt8]?, subject: String, in folder: FilePath,
+        turn: Permits
+    ) async throws -> UploadLink {
+        let queue = DispatchQueue(label: "dropmill.dashboard.upload")
+        await turn.take()
+        let begun = await withCheckedContinuation { continuation in
+            queue.async { @Sendable in
+                continuation.resume(
+                    returning: Result { () throws(ControlClient.Problem) in
+                        try UploadConnection.begin(arguments, for: behalf, in: folder)
+                    })
+            }
+        }
+        turn.give()
+        switch begun {
+        case .success(.success(let connection)):
+            return UploadLink(
+                writer: try UploadWriter(connection, on: queue, hashes: digest), size: arguments.size,
+                subject: subject)
+        case .success(.failure(let refusal)): throw Problem(refusal, subject: subject)
+        case .failure(let problem): throw Problem(problem, isChange: true)
+        }
+    }
+
+    /// Passes all of it on, and has it get its name.
+    func send(_ body: RequestBody) async throws {
+        var buffers: [ByteBuffer] = []
+        var (pending, count) = (0, Int64(0))
+        var window = (began: MonotonicTime.now(), bytes: 0)
+        do {
+            for try await buffer in body {
+                let bytes = buffer.readableBytes
+                count += Int64(bytes)
+                guard count <= size else { throw Self.otherLength(count, size, subject) }
+                buffers.append(buffer)
+                pending += bytes
+                window.bytes += bytes
+                let now = MonotonicTime.now()
+                if now - window.began >= Self.patience {
+                    guard window.bytes >= Self.least else { throw Self.tooSlow(subject) }
+                    window = (now, 0)
+                }
+                guard buffers.count >= Self.mostBuffers || pending >= Self.mostBytes else { continue }
+                try await writer.write(buffers)
+                (buffers, pending) = ([], 0)
+            }
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Self.otherLength(count, size, subject)
+        }
+        guard count == size else { throw Self.otherLength(count, size, subject) }
+        try await writer.finish(with: buffers, subject)
+    }
+
+    private static func otherLength(_ count: Int64, _ size: Int64, _ subject: String) -> Problem {
+        Problem(
+            .badRequest, "upload.length", "\(count) bytes have come, and \(size) were announced", subject: subject,
+            remedy: "Send it again, whole.")
+    }
+
+    private static func tooSlow(_ subject: String) -> Problem {
+        Problem(
+            .requestTimeout, "upload.slow", "less than \(least >> 10) KiB have come within a minute", subject: subject,
+            remedy: "Send it again over a better connection.")
+    }
+}
+
+extension HTTPResponse.Status {
+    /// Of RFC 4918, which HTTPTypes does not have.
+    static let noSpace = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+}
+
+extension Problem {
+    /// Why the daemon takes no file.
+    init(_ refusal: ReceiveVerb.Refusal, subject: String) {
+        let status: HTTPResponse.Status
+        var retryAfter: Int?
+        switch UploadRefusal.Code(rawValue: refusal.code) {
+        case .unknownPipeline: status = .notFound
+        case .notAllowed: status = .forbidden
+        case .tooLarge: status = .contentTooLarge
+        case .otherLength: status = .badRequest
+        case .tooMany: (status, retryAfter) = (.tooManyRequests, 5)
+        case .nameTaken: status = .conflict
+        case .nameRefused: status = .unprocessableContent
+        case .noSpace: status = .noSpace
+        // Without a time after which it is to be tried again.
+        case .unsure: status = .internalServerError
+        case .silent, .trouble, .stopping, .stillOpen, .failed, nil: (status, retryAfter) = (.serviceUnavailable, 10)
+        }
+        self.init(
+            status, refusal.code, refusal.fact, subject: subject, remedy: refusal.remedy, retryAfter: retryAfter)
+    }
+}

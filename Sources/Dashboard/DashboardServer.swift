@@ -1,0 +1,68 @@
+package import Logging
+import NIOCore
+import NIOPosix
+
+/// The page and the API: a server that asks the daemon, and has nothing else.
+package struct DashboardServer: Sendable {
+    private let configuration: DashboardConfiguration
+    private let log: Logger
+
+    package init(_ configuration: DashboardConfiguration, log: Logger) {
+        (self.configuration, self.log) = (configuration, log)
+    }
+
+    /// Serves until the task is cancelled; `isReady` is called with the address once connections are taken.
+    package func run(
+        environment: [String: String], isReady: @Sendable (ListenAddress) -> Void
+    ) async throws {
+        let inherited = try ListeningSocket.inherited(environment)
+        let socket: ListeningSocket
+        if let inherited { socket = inherited } else { socket = try ListeningSocket.make(at: configuration.address) }
+        // The socket unit may name another address than the command line.
+        guard socket.address.isLocal || configuration.isSecure else {
+            throw ListenError(
+                "'\(socket.address)', which systemd hands over, can be reached from elsewhere, where tokens could be "
+                    + "read on their way; write 'ListenStream=127.0.0.1:8866', or put a reverse proxy with TLS before "
+                    + "it and name that: --tls-behind-proxy HOST")
+        }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let site = site(at: socket.address)
+        let responder = SiteResponder(table: RouteTable(), site: site, log: log)
+        let connection = Connection(
+            { request, writer, channel in
+                let peer = await Peer.of(channel)
+                let request = RequestBodies.asking(request, on: channel)
+                var response = await responder.respond(to: request, peer: peer.address, user: peer.user)
+                let isLeft = RequestBodies.isLeft(of: request, after: response)
+                if isLeft { response.headers[.connection] = "close" }
+                try await writer.write(response: response.head, body: response.body)
+                if isLeft { try await RequestBodies.leave(channel) }
+            }, limits: configuration.head, idle: configuration.idle)
+        isReady(socket.address)
+        do {
+            try await Listener(connection: connection, log: log).run(on: socket.descriptor, group: group)
+        } catch {
+            await site.events.stop()
+            socket.remove()
+            try await group.shutdownGracefully()
+            throw error
+        }
+        await site.events.stop()
+        socket.remove()
+        try await group.shutdownGracefully()
+    }
+
+    private func site(at address: ListenAddress) -> Site {
+        let daemon = DaemonLink(to: configuration.daemon)
+        let rules = OriginRules(hosts: configuration.hosts, address: address.authority)
+        let isUnix = address.authority == nil
+        let gatekeeper = Gatekeeper(
+            rules, TokenList(configuration.tokens, named: configuration.named.map { [$0] } ?? []),
+            // Whoever a proxy names is somebody; whoever it does not name is nobody.
+            isOpen: isUnix && configuration.trustedHeader == nil,
+            proxy: ProxyTrust(header: configuration.trustedHeader, addresses: configuration.proxies))
+        return Site(
+            daemon: daemon, events: EventHub(daemon), gatekeeper: gatekeeper, isPublic: configuration.isPublic,
+            version: configuration.version, isSecure: configuration.isSecure)
+    }
+}

@@ -1,0 +1,44 @@
+import Files
+import Glibc
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTPTypes
+import NIOPosix
+import PipelineKit
+
+/// One connection: what guards it, and who is at the other end.
+struct Connection: HTTPChannelHandler {
+    typealias Value = HTTP1Channel.Value
+
+    let responder: HTTPChannelHandler.Responder
+    private let http: HTTP1Channel
+    private let limits: HeadGuard.Limits
+    private let idle: TimeAmount
+
+    /// `idle`: how long nothing may happen between two requests, or within a body, and how long nothing may be taken.
+    init(_ responder: @escaping HTTPChannelHandler.Responder, limits: HeadGuard.Limits, idle: TimeAmount) {
+        self.responder = responder
+        (self.limits, self.idle) = (limits, idle)
+        http = HTTP1Channel(
+            responder: responder,
+            configuration: .init(
+                idleTimeout: idle,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.bytes, maxHeaderListSize: limits.bytes, maxHeaderFieldCount: 200)))
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, idle] value in
+            let guardian = HeadGuard(limits)
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(guardian, position: .first)
+            try pipeline.addHandler(WriteDeadline(idle), position: .first)
+            let state = try pipeline.handler(type: HTTPConnectionStateHandler.self)
+            try pipeline.addHandler(RequestEnd(guardian), position: .before(state))
+            return value
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
+}
