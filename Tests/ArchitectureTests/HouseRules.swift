@@ -24,6 +24,8 @@ enum HouseRules {
         ],
         "PipelineConfig": ["Files", "PipelineKit", "CYaml"],
         "Doctor": ["Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "PipelineEngine"],
+        "Control": ["Files", "PipelineKit", "CLinux", "Journal"],
+        "Dashboard": ["Files", "PipelineKit", "CLinux", "CDashboard", "Journal", "Control", "Digests"],
         "Dropmill": [
             "Files", "PipelineKit", "Completeness", "Readiness", "Journal", "SQLiteJournal", "PipelineEngine",
             "PipelineConfig",
@@ -31,7 +33,8 @@ enum HouseRules {
         "DropmillStages": ["BuiltinStages"],
         "DropmillCommand": [
             "Files", "PipelineKit", "CLinux", "CVersion", "FolderWatch", "Readiness", "Journal", "BuiltinStages",
-            "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Doctor", "Dropmill", "Digests",
+            "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Control", "Doctor", "Dashboard", "Dropmill",
+            "Digests",
         ],
         "DropmillProgram": ["CStart", "BuiltinStages", "DropmillCommand"],
     ]

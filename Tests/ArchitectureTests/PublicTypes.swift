@@ -10,7 +10,7 @@ enum PublicTypes {
             // Its work.
             "StageContext", "StageContext.JobFacts", "StageContext.Work", "Cancellation", "Cancellation.Reason",
             "StageProgress", "StageNotes", "Payload", "Payload.Shape", "TreeFile", "Failure", "Failure.Class",
-            "StageFailure", "JobFailure",
+            "StageFailure", "JobFailure", "Sentence", "Sentence.StringInterpolation",
             // Its job.
             "JobID", "Drop",
         ],

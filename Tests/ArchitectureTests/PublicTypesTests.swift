@@ -19,7 +19,7 @@ import Testing
     /// What a stage is written with, and a mill is run by.
     @Test func thereAreFew() {
         let counts = PublicTypes.all.mapValues(\.count)
-        #expect(counts.filter { $0.key != "FolderWatch" }.values.reduce(0, +) <= 44, "\(counts)")
+        #expect(counts.filter { $0.key != "FolderWatch" }.values.reduce(0, +) <= 46, "\(counts)")
     }
 
     /// A package with such flags cannot be a dependency by version; only `make fuzz` asks for some.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 @testable import Journal
 
@@ -24,6 +25,22 @@ import Testing
         let order = SendingOrder(all: true, pipeline: "scans", name: "*.pdf", code: "x.y", limit: 3)
         #expect(text("retry", order) == "retry --pipeline scans --name '*.pdf' --code x.y --limit 3")
         #expect(text("reload", Nothing()) == "reload ")
+    }
+
+    @Test func aVerbIsLookedForAsPeopleTypeIt() {
+        for verb in ["pause", "resume", "cancel", nil] {
+            var query = AuditQuery(limit: 3)
+            query.choose(verb: verb)
+            let arguments = AuditVerb.Arguments(query)
+            #expect(arguments.verb == verb && arguments.query(limit: 3) == query)
+        }
+        let pause = ControlLine.text(of: HoldVerb.Arguments(kind: .pause, pipelines: [], reason: ""))
+        let resume = ControlLine.text(of: HoldVerb.Arguments(pipelines: [], reason: ""))
+        var query = AuditQuery(limit: 3)
+        query.choose(verb: "pause")
+        #expect(query.verb == "hold" && pause.contains(query.with ?? "") && !resume.contains(query.with ?? ""))
+        query.choose(verb: "resume")
+        #expect(pause.contains(query.without ?? "") && !resume.contains(query.without ?? "") && query.with == nil)
     }
 
     @Test func whatNobodyCanReadStaysAsItIs() {

@@ -8,6 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 
 /// Who may do what, and what is put on record of it.
@@ -90,7 +91,73 @@ import Testing
                 "its own user, root and members of the group 815 only"))
         let changing = ControlAccess(owner: 4712, group: 815, groupMayChange: true)
         #expect(await ask(table(changing), "change", #"{"to":1}"#, as: stranger).contains(#""answer":1"#))
-        #expect(try journal.audit(since: nil, limit: 10).map(\.user) == [4711, 0], "refused ones change nothing")
+        #expect(try await eventually { try journal.audit(since: nil, limit: 10).count == 5 })
+        let entries = try journal.audit(since: nil, limit: 10)
+        #expect(entries.filter { $0.result == "is 1" }.map(\.user) == [4711, 0], "refused ones change nothing")
+        let refused = entries.filter { $0.result?.hasPrefix("refused: ") ?? false }
+        #expect(refused.allSatisfy { $0.user == 4711 } && Set(refused.map(\.verb)) == ["look", "change"])
+        #expect(refused.contains { $0.arguments == #"{"to":1}"# })
+    }
+
+    @Test func forWhomSomethingIsAskedIsOnRecord() async throws {
+        let reading = ControlAccess(owner: 4712, group: 815)
+        let table = table(reading)
+        func ask(_ verb: String, _ behalf: String, as peer: ControlPeer) async -> String {
+            await self.ask(table, verb, #"{"to":1},"for":\#(behalf)"#, as: peer)
+        }
+        let web = ControlPeer(user: 4712)
+        let anna = #"{"name":"anna-laptop","role":"operate","address":"10.2.0.14"}"#
+        #expect(await ask("change", anna, as: web).contains(#""answer":1"#))
+        let entry = try #require(try journal.audit(since: nil, limit: 1).first)
+        #expect(entry.user == 4712 && entry.name == web.account)
+        #expect(entry.behalf == Behalf(name: "anna-laptop", role: "operate", address: "10.2.0.14"))
+        // Who may only look may look for itself alone.
+        let reader = ControlPeer(user: 4711, groups: [815])
+        #expect(await ask("look", anna, as: reader).contains("may look, not change"))
+        #expect(try await eventually { try journal.audit(since: nil, limit: 1).first?.user == 4711 })
+        #expect(try journal.audit(since: nil, limit: 1).first?.behalf == nil)
+        let long = String(repeating: "x", count: 65)
+        for (behalf, fault) in [
+            (#"{"name":"","role":"","address":""}"#, "'for.name' must not be empty"),
+            (#"{"name":"\#(long)","role":"","address":""}"#, "'for.name' must be printable, and have 64 bytes"),
+            (#"{"name":"a","role":"","address":"\u202e"}"#, "'for.address' must be printable"),
+            (#"{"name":"a"}"#, "malformed request"), (#""anna""#, "malformed request"),
+        ] {
+            #expect(await ask("change", behalf, as: web).contains(fault), "\(behalf)")
+        }
+        #expect(try journal.audit(since: nil, limit: 10).count == 2)
+    }
+
+    @Test func whatAnotherProgramRefusedIsOnRecordButDoesNotFillIt() async throws {
+        let table = table()
+        let own = ControlPeer(user: geteuid())
+        let long = String(repeating: "y", count: 2000)
+        func refuse(_ verb: String, _ text: String) async -> String {
+            let wish = #"{"verb":"\#(verb)","arguments":"{\"jobs\":[\"\#(long)\"]}","text":"\#(text)"}"#
+            return await ask(
+                table, "refused", wish + #","for":{"name":"eve","role":"look","address":"::1"}"#, as: own)
+        }
+        #expect(await refuse("cancel", "its role is look\\u001b").contains(#""recorded":true"#))
+        let entry = try #require(try journal.audit(since: nil, limit: 1).first)
+        #expect(entry.verb == "cancel" && entry.result == #"refused: its role is look\x1B"#, "\(entry)")
+        #expect(entry.behalf?.name == "eve" && entry.arguments.utf8.count <= 1024)
+        for _ in 0..<100 { _ = await refuse(long, long) }
+        #expect(await refuse("cancel", "no").contains(#""recorded":false"#))
+        let all = try journal.audit(since: nil, limit: 200)
+        #expect(all.count == RefusalBudget.most && all.allSatisfy { $0.verb.count <= 32 })
+        #expect(all.allSatisfy { ($0.result?.count ?? 0) < 500 })
+    }
+
+    @Test func refusalsComeBackOneAfterAnother() {
+        var budget = RefusalBudget()
+        var now = MonotonicTime(nanoseconds: 5)
+        for _ in 0..<RefusalBudget.most { #expect(budget.admit(at: now) == 0) }
+        for _ in 0..<7 { #expect(budget.admit(at: now) == nil) }
+        now = now + RefusalBudget.pause
+        #expect(budget.admit(at: now) == 7 && budget.admit(at: now) == nil)
+        now = now + .seconds(1_000_000_000)
+        for _ in 0..<RefusalBudget.most { #expect(budget.admit(at: now) != nil) }
+        #expect(budget.admit(at: now) == nil)
     }
 
     @Test func theAnswerToAChangeDoesNotWaitForTheNext() async throws {

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 @testable import PipelineEngine
 

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 
 /// A daemon tells of its journal just what is in it.
@@ -84,15 +85,15 @@ import Testing
         unfinished.slot = try job(3, at: 30).id
         try journal.write(
             [
-                job(1, at: 10), job(2, at: 20, state: .failed), job(3, at: 30, state: .lost), job(4, at: 40), retry,
-                replay, unfinished,
+                job(1, at: 10), job(2, at: 20, state: .failed), job(3, at: 30, state: .lost),
+                job(4, at: 40, state: .failed), retry, replay, unfinished,
             ], pipelines: [])
         let changes: [(inout JobQuery) -> Void] = [
             { $0.states = [.failed, .lost] }, { $0.pipeline = "other" }, { $0.idPrefix = retry.id.text },
             { $0.name = FileName("3.pdf") }, { $0.slot = unfinished.slot }, { $0.pattern = Glob("[12].pdf") },
             { $0.since = retry.claimedAt }, { $0.until = retry.claimedAt }, { $0.finishedSince = retry.finishedAt },
             { $0.code = "a.b" }, { $0.otherThan = "a.b" }, { $0.retryOf = retry.retryOf },
-            { $0.replayOf = replay.replayOf },
+            { $0.replayOf = replay.replayOf }, { $0.isOpen = true },
             { $0.left = ["/elsewhere", "/out/4.pdf"] },
         ]
         for (number, change) in changes.enumerated() {
@@ -105,6 +106,13 @@ import Testing
         #expect(try told.unfinished() == [unfinished])
         #expect(try told.job(retry.id) == retry)
         #expect(try told.job(job(99, at: 1).id) == nil)
+        let groups = try journal.failureGroups(of: nil, since: nil, at: .now())
+        #expect(try groups.total == 1 && told.failureGroups(of: nil, since: nil, at: .now()) == groups)
+        #expect(try told.failureGroups(of: "none", since: nil, at: .now()).total == 0)
+        #expect(try told.failureGroups(of: nil, since: .now(), at: .now()).total == 0)
+        let dismissed = try job(4, at: 40).id
+        _ = try journal.setDismissed([dismissed], Dismissal(by: "anna", at: .now()))
+        #expect(try told.job(dismissed)?.dismissed?.by == "anna" && told.job(dismissed) == journal.job(dismissed))
     }
 
     @Test func whatIsKnownBesidesJobsIsTold() throws {
@@ -129,17 +137,25 @@ import Testing
             #expect(try told.audit(since: nil, limit: limit) == journal.audit(since: nil, limit: limit))
         }
         #expect(try told.audit(since: .now(), limit: 10).isEmpty)
+        var query = AuditQuery(before: 300, limit: 250)
+        #expect(try told.audit(query).map(\.number) == (50..<300).reversed().map { Int64($0) })
+        query.text = "V44"
+        #expect(try told.audit(query).map(\.verb) == ["v44"])
+        (query.user, query.text) = ("8", nil)
+        #expect(try told.audit(query).isEmpty)
     }
 
     @Test(arguments: [
-        (#"{"states":["gone"]}"#, "gone is not a job's state"), (#"{"pattern":"{"}"#, "is not a pattern of names"),
-        (#"{"name":"L2E="}"#, "is not a file's name"), (#"{"slot":"x"}"#, "x is not a job's id"),
-        (#"{"skip":-1}"#, "'skip' is 0 to"), (#"{"skip":9223372036854775807}"#, "'skip' is 0 to"),
-        (#"{"limit":-9223372036854775808}"#, #"'limit' is"#),
+        ("jobs", #"{"states":["gone"]}"#, "gone is not a job's state"),
+        ("jobs", #"{"pattern":"{"}"#, "is not a pattern of names"),
+        ("jobs", #"{"name":"L2E="}"#, "is not a file's name"), ("jobs", #"{"slot":"x"}"#, "x is not a job's id"),
+        ("jobs", #"{"skip":-1}"#, "'skip' is 0 to"), ("jobs", #"{"skip":9223372036854775807}"#, "'skip' is 0 to"),
+        ("jobs", #"{"limit":-9223372036854775808}"#, "'limit' is"),
+        ("audit", #"{"limit":-1}"#, "'limit' is -1"), ("audit", #"{"before":"x"}"#, "must be of another type"),
     ])
-    func badQueriesAreRefused(arguments: String, answer: String) async {
+    func badQueriesAreRefused(verb: String, arguments: String, answer: String) async {
         defer { server.stop() }
-        let line = Array(#"{"version":2,"id":1,"verb":"jobs","arguments":\#(arguments)}"#.utf8)
+        let line = Array(#"{"version":2,"id":1,"verb":"\#(verb)","arguments":\#(arguments)}"#.utf8)
         let table = ControlTable(ControlService.reading(journal))
         let said = await withCheckedContinuation { answered in
             table.serve(line, from: ControlPeer(user: geteuid())) { @Sendable bytes, _ in

@@ -9,6 +9,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 @testable import FolderWatch
 @testable import Readiness

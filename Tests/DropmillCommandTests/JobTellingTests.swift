@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 @testable import Journal
 
@@ -61,7 +62,8 @@ import Testing
                 [{"id":"\#(record.id.text)","pipeline":"scans","state":"failed",\#
                 "name":"report.pdf","path":"report.pdf","size":4096,"dropped_at":"2026-03-01T12:00:00.000Z",\#
                 "claimed_at":"2026-03-01T12:00:01.000Z","finished_at":"2026-03-01T12:00:03.000Z",\#
-                "duration_s":2.000000,"stage":0,"failures":0,"recoveries":0,"failed_stage":"unpack",\#
+                "duration_s":2.000000,"stage":0,"stage_kind":"unpack","failures":0,"recoveries":0,\#
+                "failed_stage":"unpack",\#
                 "failure":{"class":"file","code":"archive.damaged","summary":"The archive is damaged.",\#
                 "remedy":"Send it again.","detail":"CRC"},"outputs":[],"original":"/failed/report.pdf",\#
                 "digests":{"sha256":"00ff"},"facts":{"integrity":"verified"},\#
@@ -178,6 +180,10 @@ import Testing
                 "What happened:",
                 "  \(time(1))  claimed",
                 "  \(time(3))  unpack failed, 12 ms: CRC",
+                "",
+                "What took how long:",
+                "  inbox   waited 1.0 s",
+                "  unpack  queued 2.0 s, ran 12 ms",
                 "",
                 "Why (unpack):",
                 "  The archive is damaged.",

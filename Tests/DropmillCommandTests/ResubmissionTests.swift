@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 @testable import Journal
 @testable import PipelineEngine
@@ -156,23 +157,27 @@ import Testing
         var query = JobQuery()
         query.pipeline = "scans"
         var resubmission = try Resubmission(fixture.journal)
-        #expect(try resubmission.find(query).isEmpty)
+        #expect(try resubmission.all(query).isEmpty)
         query.pipeline = "other"
-        #expect(try resubmission.find(query).map(\.id) == [new.id])
+        #expect(try resubmission.all(query).map(\.id) == [new.id])
     }
 
-    @Test func whatBecameOfAJobSinceItWasFoundCounts() async throws {
+    /// As the verb and the daemon send them, which may take their time over it.
+    @Test func whatBecameOfAJobSinceItWasFoundCounts() throws {
         let (first, second) = (try fixture.failedJob(1, "a"), try fixture.failedJob(2, "b"))
         try fixture.journal.write([first, second], pipelines: [try fixture.pipeline()])
-        let place: FilePath = scratch.path
-        let arguments = ["retry", "--failed", "--rate", "6/m", "--state-dir", "state"]
-        let retry = Task.detached { try Tool(DropmillBinary.path).run(arguments, in: place) }
-        #expect(await eventually { Folder.kind(of: place.appending("inbox/a")) != nil })
+        let order = SendingOrder(all: true)
+        var sending = try SendingRun(order, try order.query(), with: try Resubmission(fixture.journal))
+        #expect(Array(sending.rest) == [first.id, second.id])
+        try sending.goOn()
         var next = try JournalFixture.job(3, named: "b")
         next.retryOf = second.id
         try fixture.journal.write([next], pipelines: [])
-        let text = try await retry.value.text
-        #expect(text.contains("error: \(second.id.text) (b): it was already retried, as \(next.id.text)"), "\(text)")
+        try sending.goOn()
+        let results = sending.results()
+        #expect(results.filter(\.isDone).map(\.job) == [first.id.text])
+        let text = results.first { !$0.isDone }?.text ?? ""
+        #expect(text.contains("it was already retried, as \(next.id.text)"), "\(text)")
         #expect(try scratch.tree("inbox") == ["a"])
     }
 
@@ -189,15 +194,15 @@ import Testing
         var none = try Resubmission(fixture.journal)
         var query = JobQuery()
         query.pipeline = "scan"
-        #expect(try none.find(query).isEmpty)
+        #expect(try none.all(query).isEmpty)
         #expect(none.problems.map(\.message) == ["unknown pipeline; did you mean 'scans'?"])
         var all = try Resubmission(fixture.journal)
-        for record in try all.find(JobQuery()) { all.sendIn(record) }
+        for record in try all.all(JobQuery()) { all.sendIn(record) }
         #expect(all.sent.map(\.record.drop.name.text) == ["a", "b"])
         #expect(all.problems.isEmpty)
         #expect(try scratch.tree("inbox") == ["a", "b"])
         query.pipeline = "scans"
-        #expect(try all.find(query).isEmpty)
+        #expect(try all.all(query).isEmpty)
     }
 
     @Test func aMissingInboxLeavesTheOriginalInPlace() throws {
@@ -225,5 +230,16 @@ import Testing
                 name 'x'; 'dropmill jobs' lists all jobs"}]}
 
                 """#)
+    }
+}
+
+extension Resubmission {
+    fileprivate mutating func all(_ query: JobQuery) throws -> [JobRecord] {
+        var found: [JobRecord] = []
+        try find(query) { record in
+            found.append(record)
+            return true
+        }
+        return found
     }
 }

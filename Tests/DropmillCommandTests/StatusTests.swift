@@ -4,6 +4,7 @@ import PipelineEngine
 import PipelineKit
 import Testing
 
+@testable import Control
 @testable import DropmillCommand
 @testable import Journal
 

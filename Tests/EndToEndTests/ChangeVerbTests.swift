@@ -65,6 +65,24 @@ import Testing
         #expect(lines.contains(/resume +→ a: resumed/), "\(lines)")
     }
 
+    @Test func whereNoPipelineIsThereIsNothingToHold() async throws {
+        try Folder.remove(scratch.path("pipelines"))
+        try Folder.make(scratch.path("pipelines"))
+        func check() throws {
+            for verb in ["pause", "drain"] {
+                let held = try run(verb)
+                #expect(held.status == 1 && held.text == "error: there is no pipeline to be held\n", "\(held.text)")
+            }
+            let lifted = try run("resume")
+            #expect(lifted.status == 0 && lifted.text == "no pipeline is held\n", "\(lifted.text)")
+        }
+        var daemon = try DropmillProcess(["run", "--allow-none"], in: scratch.path, log: scratch.path("log"))
+        #expect(try await eventually { try run("status").text.hasPrefix("running since") })
+        try check()
+        try stop(&daemon)
+        try check()
+    }
+
     @Test func aJobThatIsCancelledSettlesIntoFailedAndSaysWho() async throws {
         try write("a", stages: "[run: { command: [sleep, '600'] }]")
         var daemon = try await start()

@@ -163,6 +163,7 @@ import Testing
         try scratch.write("x", to: "strange/file")
         let error = #expect(throws: EngineError.self) { try harness.reload([renamed(harness.pipeline), bad]) }
         #expect(error?.message.contains("it holds other things") == true)
+        try harness.writer?.flush()
         #expect(try records().map(\.pipeline) == ["test", "test"])
         #expect(try works(of: "test") == [scratch.path(".dropmill/test")])
         #expect(try works(of: "new") == [])

@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import Journal
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -65,6 +66,26 @@ import Testing
         #expect(Quarantine(in: folder, left: [], limit: 3).counts == [b: 1])
         try scratch.write("no such line\n1 6\nx 61\n2 6162\n", to: "looks/suspects")
         #expect(Quarantine(in: folder, left: [], limit: 3).counts == [try drop("ab"): 2])
+    }
+
+    @Test("One whose turn has not come waits, and is as old as the run at least")
+    func waits() async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try engine.start()
+        try engine.hold([], HoldOrder(.pause, by: "anna", user: 1000, reason: "", for: nil))
+        _ = await engine.stop()
+        try engine.drop("a-suspect")
+        try die(at: drop("a-suspect"))
+        try engine.start()
+        #expect(await eventually { await engine.waiting(for: "a-suspect")?.waiting == .suspect })
+        let snapshot = await engine.waiting()
+        #expect(snapshot.waiting == 1 && snapshot.longest.count == 1)
+        #expect(snapshot.oldest.map { $0 > .zero } == true && snapshot.longest.first?.known != nil)
+        #expect(await eventually { engine.gauges.first?.waiting == 1 })
+        try engine.hold([], HoldOrder(nil, by: "anna", user: 1000, reason: "", for: nil))
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(await eventually { engine.gauges.first?.waiting == 0 })
+        _ = await engine.stop()
     }
 
     @Test("A quarantined drop is examined when nothing else is to be done, and is processed as any other")

@@ -27,7 +27,7 @@ import Testing
         let ran = Mutex<Int?>(nil), left = Mutex<[JobID]?>(nil)
         #expect(
             lane.run(
-                [QuickLane.Claim(job: job, ready: Fingerprint(before))], claimed: .now(),
+                [QuickLane.Claim(job: job, ready: Fingerprint(before), waited: .zero)], claimed: .now(),
                 deliver: { @Sendable active in ran.withLock { $0 = active.count } },
                 leave: { @Sendable claims in left.withLock { $0 = claims.map(\.job.id) } }))
         #expect(await eventually { left.withLock { $0 != nil } })

@@ -71,6 +71,7 @@ import Testing
         #expect(records.allSatisfy { $0.state == .processed && $0.slot == nil && $0.intents.isEmpty })
         let small = try #require(records.first { $0.drop.name.text == "small-7" })
         #expect(small.history.map(\.event) == ["claimed", "done", "settling", "processed"])
+        #expect(try #require(small.history.first?.duration) >= .milliseconds(100), "since it was seen")
         #expect(small.original == scratch.path("processed/small-7"))
         #expect(small.outputs == [scratch.path("processed/small-7.way")])
         #expect(engine.reports.count == 43)

@@ -1,6 +1,7 @@
 import Dispatch
 import Files
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -47,6 +48,39 @@ import Testing
         try Folder.remove(scratch.path("processed"))
         try Folder.make(scratch.path("processed"))
         #expect(await eventually { engine.reports.count == 3 })
+        _ = await engine.stop()
+    }
+
+    @Test("Trouble that a reload does not end is as old as it was, and is tried no more often")
+    func reload() async throws {
+        let isBroken = Mutex(true)
+        let stage = StageEntry.fake { (payload, _) throws(Failure) in
+            guard isBroken.withLock({ $0 }) else { return payload }
+            throw Failure(.environment, code: "io.write", summary: "Full.")
+        }
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [stage])
+        let scratch = engine.scratch
+        func paused() throws -> PipelineRecord? {
+            let journal = try SQLiteJournal.open(reading: scratch.path("state"))
+            defer { journal.close() }
+            return try journal.pipelines().first { $0.paused != nil }
+        }
+        func pauses() -> Int { engine.events.count { if case .paused = $0 { true } else { false } } }
+        try engine.start()
+        try engine.drop("a")
+        #expect(await eventually { engine.pauseBeforeProbe >= .seconds(2) })
+        #expect(try await eventually { try paused() != nil })
+        let (first, before, reloaded) = (try paused(), pauses(), Timestamp.now())
+        var changed = engine.pipeline
+        changed.declaration.keys = ["order": "name"]
+        _ = try engine.reload([changed])
+        #expect(engine.generations == ["test": 2])
+        #expect(await eventually { pauses() > before })
+        #expect(engine.pauseBeforeProbe >= .seconds(4))
+        #expect(try await eventually { try paused().map { $0.updatedAt > reloaded } ?? false })
+        #expect(try paused()?.pausedSince == first?.pausedSince)
+        isBroken.withLock { $0 = false }
+        #expect(await eventually { engine.reports.count == 1 })
         _ = await engine.stop()
     }
 }

@@ -78,7 +78,7 @@ import Testing
         arguments: [
             ("SystemCallFilter=\nSystemCallFilter=@system-service", "landlock", Finding.Grade.problem),
             ("SystemCallFilter=~landlock_create_ruleset @mount", "landlock", .problem),
-            ("SystemCallFilter=~seccomp", "seccomp", .note),
+            ("SystemCallFilter=~seccomp", "seccomp", .note), ("SystemCallFilter=~seccomp:EPERM", "seccomp", .note),
             ("RestrictSUIDSGID=yes", "openat2", .note), ("DynamicUser=yes", "openat2", .note),
             ("ProcSubset=pid", "boot_id", .problem), ("PrivateUsers=yes", "capabilities", .problem),
             ("AmbientCapabilities=", "CAP_LEASE", .note), ("PrivateNetwork=yes", "network", .note),
@@ -91,6 +91,27 @@ import Testing
         #expect(found.first?.fact.contains(word) == true, "\(found)")
         let isCited = found.first?.fact.contains("\(Self.file):") == true
         #expect(isCited || lines == "AmbientCapabilities=", "\(found)")
+    }
+
+    @Test(
+        "Filters of calls that have all that is needed",
+        arguments: [
+            "SystemCallFilter=\nSystemCallFilter=@known",
+            "SystemCallFilter=\nSystemCallFilter=~@mount seccomp:EPERM\nSystemCallFilter=seccomp",
+        ])
+    func filters(_ lines: String) throws {
+        #expect(try check(lines).place.findings.map(\.grade) == [.good])
+    }
+
+    @Test("The state folder is to be open, too")
+    func state() throws {
+        func found(_ path: String, _ lines: String) throws -> [Finding] {
+            try check(lines).examine(state: ExaminedPlace(role: "state", path: FilePath(path), findings: [])).findings
+        }
+        #expect(try found("/var/lib/dropmill", "").isEmpty)
+        #expect(try found("/var/lib/dropmill", "StateDirectory=").first?.grade == .problem)
+        #expect(try found("/data/state", "").first?.remedy?.contains("ReadWritePaths=/data/state,") == true)
+        #expect(try found("/data/state", "ReadWritePaths=/data").isEmpty)
     }
 
     @Test("Where there is no unit that is said")

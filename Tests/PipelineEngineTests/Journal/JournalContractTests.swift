@@ -63,7 +63,7 @@ struct JournalContractTests {
             (full.retryOf, full.replayOf) = (nil, nil)
             var bare = try JournalSamples.job(1)
             bare.pipeline = full.pipeline
-            bare.claimedAt = full.claimedAt
+            (bare.claimedAt, bare.producer) = (full.claimedAt, full.producer)
             bare.drop = Drop(name: full.drop.name, size: bare.drop.size, droppedAt: bare.drop.droppedAt)
             try journal.write([full], pipelines: [])
             try journal.write([bare], pipelines: [])

@@ -48,8 +48,9 @@ enum JournalSamples {
         let folders = [try required(FileName("in box")), odd]
         let drop = Drop(name: odd, folders: folders, size: .max, droppedAt: Timestamp(nanoseconds: -1))
         let job = Job(
-            id: try id(number), pipeline: "ein \"Ordner\" \\ 🗂", drop: drop, claimedAt: time(number), folder: "/spool/x"
-        )
+            id: try id(number), pipeline: "ein \"Ordner\" \\ 🗂", drop: drop, claimedAt: time(number),
+            folder: "/spool/x",
+            producer: "hoff\"mann")
         var record = JobRecord(
             claimed: job, identity: FileIdentity(device: .max, inode: .max - 1), definition: "fingerprint")
         record.finishedAt = Timestamp(nanoseconds: .max)
@@ -81,7 +82,7 @@ enum JournalSamples {
         left.st_mtim = timespec(tv_sec: .min, tv_nsec: 999_999_999)
         record.originalState = OriginalState(left)
         record.history = [
-            Transition("claimed", at: time(1)),
+            Transition("claimed", at: time(1), duration: .seconds(1), code: "a-b"),
             Transition("done", at: time(2), stage: "unpack", duration: .nanoseconds(1_234_567_890), note: "12 files ü"),
             Transition("failed", at: time(3), stage: "checksum", duration: .zero, note: ""),
         ]

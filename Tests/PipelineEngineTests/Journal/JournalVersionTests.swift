@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import PipelineKit
 import SQLite
 import SystemPackage
 import TestSupport
@@ -45,6 +46,89 @@ import Testing
         #expect(try newer.counts().filter { $0.state == .lost }.map(\.count) == [1])
     }
 
+    @Test("What an older Dropmill did is counted")
+    func figures() throws {
+        let journal = try open()
+        try journal.write((1...3).map { try JournalSamples.job($0, state: .processed) }, pipelines: [])
+        try journal.write([JournalSamples.job(4, pipeline: "ein \"Ordner\"", state: .failed)], pipelines: [])
+        journal.close()
+        try database().execute("DROP TABLE figures; DELETE FROM grdb_migrations WHERE identifier = '10 figures'")
+        let newer = try open()
+        defer { newer.close() }
+        try newer.write([JournalSamples.job(5, state: .processed)], pipelines: [])
+        let figures = try newer.figures()
+        #expect(figures["scans"]?.ended[.processed]?.jobs == 4 && figures["scans"]?.durations.count == 1)
+        #expect(figures["ein \"Ordner\""]?.ended[.failed]?.jobs == 1)
+    }
+
+    @Test("What failed before and was not sent in again is open, but for what was released")
+    func openFailures() throws {
+        let journal = try open()
+        var jobs = try (1...4).map { try JournalSamples.job($0, state: .failed) }
+        jobs[1].retryOf = jobs[0].id
+        jobs[2].failure = .released(by: "anna")
+        try journal.write(jobs + [JournalSamples.job(5, state: .processed)], pipelines: [])
+        let before = try journal.counts()
+        journal.close()
+        try database().execute(
+            """
+            DROP INDEX jobs_open;
+            ALTER TABLE jobs DROP COLUMN open;
+            ALTER TABLE jobs DROP COLUMN code;
+            DROP TABLE failures;
+            DELETE FROM totals WHERE state = 'open';
+            DELETE FROM grdb_migrations WHERE identifier IN ('11 open failures', '12 failures')
+            """)
+        let newer = try open()
+        defer { newer.close() }
+        #expect(try newer.openFailures() == ["scans": 2] && newer.counts() == before)
+        var again = try JournalSamples.job(6, state: .queued)
+        again.retryOf = jobs[3].id
+        try newer.write([again], pipelines: [])
+        #expect(try newer.openFailures() == ["scans": 1])
+    }
+
+    @Test("What failed before can be dismissed, and is told apart from what was")
+    func dismissals() throws {
+        let journal = try open()
+        let jobs = try (1...2).map { try JournalSamples.job($0, state: .failed) }
+        try journal.write(jobs, pipelines: [])
+        journal.close()
+        try database().execute(
+            "ALTER TABLE jobs DROP COLUMN dismissed; DELETE FROM grdb_migrations WHERE identifier = '12 dismissals'")
+        let newer = try open()
+        defer { newer.close() }
+        #expect(try newer.jobs(JobQuery()) == jobs.reversed())
+        let dismissal = Dismissal(by: "anna", at: JournalSamples.time(9))
+        #expect(try newer.setDismissed([jobs[0].id], dismissal) == [jobs[0].id])
+        #expect(try newer.openFailures() == ["scans": 1] && newer.job(jobs[0].id)?.dismissed == dismissal)
+    }
+
+    @Test("What is open is in groups, as if they had always been kept")
+    func failures() throws {
+        let journal = try open()
+        var jobs = try (1...4).map { try JournalSamples.job($0, state: .failed) }
+        for place in jobs.indices { jobs[place].failure = .file("code.\(place % 2)", "It is bad.") }
+        jobs[1].drop = Drop(name: jobs[1].drop.name, size: .max, droppedAt: jobs[1].drop.droppedAt)
+        jobs[3].failure = nil
+        try journal.write(jobs, pipelines: [])
+        _ = try journal.setDismissed([jobs[2].id], Dismissal(by: "anna", at: JournalSamples.time(9)))
+        let before = try journal.failureGroups(of: nil, since: nil, at: JournalSamples.time(9))
+        #expect(before.groups.map(\.code) == ["", "code.0", "code.1"] && before.groups[2].bytes == .max)
+        journal.close()
+        try database().execute(
+            """
+            DROP INDEX jobs_open;
+            ALTER TABLE jobs DROP COLUMN code;
+            DROP TABLE failures;
+            CREATE INDEX jobs_open ON jobs (pipeline, open) WHERE open IS NOT NULL;
+            DELETE FROM grdb_migrations WHERE identifier = '12 failures'
+            """)
+        let newer = try open()
+        defer { newer.close() }
+        #expect(try newer.failureGroups(of: nil, since: nil, at: JournalSamples.time(9)) == before)
+    }
+
     @Test("A newer schema is refused, for writing and for reading, and named")
     func newer() throws {
         try open().close()
@@ -56,7 +140,7 @@ import Testing
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'9 notes'") == true)
+            #expect(error?.message.contains("'13 searches'") == true)
         }
     }
 
@@ -67,7 +151,9 @@ import Testing
         journal.close()
         let copies = { try scratch.tree().filter { $0.hasPrefix("journal.before-") && $0.hasSuffix(".sqlite") } }
         #expect(try copies().isEmpty, "a new one was nothing before")
-        let older = "ALTER TABLE retries DROP COLUMN at; DELETE FROM grdb_migrations WHERE identifier = '9 notes'"
+        let older =
+            "ALTER TABLE retries DROP COLUMN at; DROP TABLE figures; "
+            + "DELETE FROM grdb_migrations WHERE identifier IN ('9 notes', '10 figures')"
         let columns = ["modified", "size", "inbox"].map { "ALTER TABLE retries DROP COLUMN \($0);" }.joined()
         try database().execute(columns + older)
         try scratch.write("left by a crash", to: "journal.copying")

@@ -148,6 +148,24 @@ struct JournalWriterTests {
         #expect(writer.unwritten.isEmpty)
     }
 
+    @Test("While what could not be written is tried again it still is unwritten")
+    func stillUnwritten() async throws {
+        let noted = try [1, 2].map { try JournalSamples.job($0) }
+        var newer = noted[0]
+        newer.state = .settling
+        fail(.corrupt)
+        for job in noted { writer.note(job) }
+        alarms.ring()
+        drain()
+        func unwritten() -> [JobRecord] { writer.unwritten.sorted { $0.id.text < $1.id.text } }
+        try whileBusy {
+            #expect(unwritten() == noted)
+            writer.note(newer)
+            #expect(unwritten() == [newer, noted[1]])
+        }
+        #expect(await eventually { outcomes.value == ["busy: done"] && writer.unwritten.isEmpty })
+    }
+
     @Test("While one transaction runs the next batch gathers")
     func gathers() async throws {
         let jobs = try (1...50).map { try JournalSamples.job($0) }

@@ -16,6 +16,7 @@ final class MemoryJournal: Journal {
 
     struct Contents {
         var jobs: [JobID: JobRecord] = [:]
+        var figures: [String: Figures] = [:]
         var pipelines: [String: PipelineRecord] = [:]
         var runs: [RunRecord] = []
         var retries: [FileIdentity: Note] = [:]
@@ -53,11 +54,21 @@ final class MemoryJournal: Journal {
             job.retryOf = job.retryOf ?? earlier.retryOf
             job.replayOf = job.replayOf ?? earlier.replayOf
             job.claimedAt = earlier.claimedAt
+            job.dismissed = job.state == earlier.state ? earlier.dismissed : nil
         } else {
             if job.retryOf == nil { job.retryOf = take(job, from: \.retries, in: &contents) }
             if job.replayOf == nil { job.replayOf = take(job, from: \.replays, in: &contents) }
         }
+        if job.state.isFinal, contents.jobs[job.id]?.state.isFinal != true {
+            contents.figures[job.pipeline, default: Figures()].add(job)
+        }
         contents.jobs[job.id] = job
+    }
+
+    func figures() throws(JournalError) -> [String: Figures] { contents.withLock { $0.figures } }
+
+    func openFailures() throws(JournalError) -> [String: Int] {
+        try counts().filter { $0.state == .failed }.reduce(into: [:]) { $0[$1.pipeline] = $1.count }
     }
 
     private static func take(
@@ -85,7 +96,7 @@ final class MemoryJournal: Journal {
         }
     }
 
-    func audit(since: Timestamp?, limit: Int, skip: Int) throws(JournalError) -> [AuditEntry] { [] }
+    func audit(_ query: AuditQuery) throws(JournalError) -> [AuditEntry] { [] }
 
     func endRun() throws(JournalError) {
         contents.withLock { contents in
@@ -102,20 +113,58 @@ final class MemoryJournal: Journal {
     func job(_ id: JobID) throws(JournalError) -> JobRecord? { contents.withLock { $0.jobs[id] } }
 
     func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
-        let matching = contents.withLock { $0.jobs.values.filter(query.matches) }
-        return Array(matching.sorted { ($1.claimedAt, $1.id) < ($0.claimedAt, $0.id) }.prefix(query.limit ?? .max))
+        let matching = contents.withLock { contents in
+            let again = query.isOpen ? Set(contents.jobs.values.compactMap(\.retryOf)) : []
+            return contents.jobs.values.filter { query.matches($0) && !again.contains($0.id) }
+        }
+        let sorted = matching.sorted { ($0.claimedAt, $0.id) < ($1.claimedAt, $1.id) }
+        return Array((query.isOldestFirst ? sorted : sorted.reversed()).prefix(query.limit ?? .max))
     }
 
     func counts() throws(JournalError) -> [JobCount] {
         let keys = contents.withLock { contents in
             let again = Set(contents.jobs.values.compactMap(\.retryOf))
-            return contents.jobs.values.filter { !again.contains($0.id) && !$0.isReleased }.map { job in
+            let counted = contents.jobs.values.filter { job in
+                !again.contains(job.id) && !job.isReleased && job.dismissed == nil
+            }
+            return counted.map { job in
                 JobCount(pipeline: job.pipeline, state: job.state, stage: job.state.isFinal ? 0 : job.stage, count: 0)
             }
         }
         return Dictionary(grouping: keys) { $0 }.map { key, all in
             JobCount(pipeline: key.pipeline, state: key.state, stage: key.stage, count: all.count)
         }
+    }
+
+    func failureGroups(
+        of pipeline: String?, since time: Timestamp?, at now: Timestamp
+    ) throws(JournalError) -> FailureGroups {
+        var query = JobQuery()
+        (query.isOpen, query.pipeline) = (true, pipeline)
+        func end(_ job: JobRecord) -> Timestamp { job.finishedAt ?? job.claimedAt }
+        let jobs = try jobs(query).filter { job in
+            time.map { FailureGroup.hour(of: $0) <= FailureGroup.hour(of: end(job)) } ?? true
+        }.sorted { (end($1), $1.id) < (end($0), $0.id) }
+        let alike = Dictionary(grouping: jobs) { [$0.pipeline, $0.failure?.code ?? ""] }
+        let groups = alike.compactMap { key, jobs -> FailureGroup? in
+            guard let newest = jobs.first, let oldest = jobs.last else { return nil }
+            return FailureGroup(
+                Array(jobs.prefix(FailureSentence.mostRead)), pipeline: key[0], code: key[1], jobs: jobs.count,
+                bytes: jobs.reduce(0) { $0.addingSaturated(max(0, $1.drop.size)) }, first: end(oldest),
+                last: end(newest),
+                hours: Dictionary(jobs.map { (FailureGroup.hour(of: end($0)), 1) }) { $0 + $1 }, at: now)
+        }
+        return FailureGroups(
+            total: jobs.count,
+            groups: groups.sorted { ($1.jobs, $0.pipeline, $0.code) < ($0.jobs, $1.pipeline, $1.code) })
+    }
+
+    func setDismissed(_ jobs: [JobID], _ dismissal: Dismissal) throws(JournalError) -> Set<JobID> {
+        var query = JobQuery()
+        query.isOpen = true
+        let open = try self.jobs(query).map(\.id).filter(jobs.contains)
+        contents.withLock { contents in for id in open { contents.jobs[id]?.dismissed = dismissal } }
+        return Set(open)
     }
 
     func pipelines() throws(JournalError) -> [PipelineRecord] {

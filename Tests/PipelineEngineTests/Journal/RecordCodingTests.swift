@@ -54,7 +54,9 @@ import Testing
             #expect(try sent({ $0.hold(hold) }, \.hold) == hold)
             let entry = AuditEntry(
                 at: JournalSamples.time(1), user: 0, name: "root", verb: "hold", arguments: #"{"kind":"pause"}"#,
-                result: ended.map { _ in "done" })
+                result: ended.map { _ in "done" },
+                behalf: ended.map { _ in Behalf(name: "anna-laptop", role: "operate", address: "::1") },
+                number: ended.map { _ in 7 })
             #expect(try sent({ $0.audit(entry) }, \.audit) == entry)
         }
     }

@@ -312,7 +312,7 @@ struct SQLiteJournalTests {
     func usesIndexes() throws {
         try open().close()
         for (query, index) in [
-            ("\(JobRow.isUnfinished) ORDER BY id", "jobs_unfinished"),
+            ("\(JobRow.isUnfinished) ORDER BY claimed_at DESC, rowid DESC", "jobs_unfinished"),
             ("state = 'failed' ORDER BY claimed_at DESC, rowid DESC", "jobs_failed"),
             ("pipeline = 'a' ORDER BY claimed_at DESC, rowid DESC LIMIT 5", "jobs_of_pipeline"),
             ("claimed_at >= 5 ORDER BY claimed_at DESC, rowid DESC", "jobs_claimed_at"),

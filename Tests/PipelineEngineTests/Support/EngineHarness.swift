@@ -187,6 +187,24 @@ final class EngineHarness: Sendable {
         return summary
     }
 
+    /// These pipelines have not begun, since their folders do not answer.
+    func leaveOut(_ pipelines: [String: FilePath]) throws { try #require(engine.withLock { $0 }).wait(for: pipelines) }
+
+    /// How its pipelines stand, in numbers.
+    var gauges: [PipelineGauges] { engine.withLock { $0 }?.gauges ?? [] }
+
+    /// A page of the drops in the inbox.
+    func listing(_ question: DropQuestion) async throws -> DropListing {
+        let engine = try #require(engine.withLock { $0 })
+        let found = await withCheckedContinuation { answered in
+            engine.reportDrops({ @Sendable _ in question }) { @Sendable in answered.resume(returning: $0) }
+        }
+        return try #require(found[pipeline.name])
+    }
+
+    /// How many failed jobs nobody has seen to.
+    func openFailures() throws -> [String: Int] { try #require(engine.withLock { $0 }).openFailures() }
+
     /// How the engine is.
     var health: EngineHealth { engine.withLock { $0 }?.health ?? EngineHealth() }
 

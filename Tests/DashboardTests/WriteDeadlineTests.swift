@@ -1,0 +1,38 @@
+import Files
+import Glibc
+import Logging
+import NIOCore
+import SystemPackage
+import TestSupport
+import TestTools
+import Testing
+
+@testable import Dashboard
+
+@Suite(.timeLimit(.minutes(1))) struct WriteDeadlineTests {
+    @Test("A reader that takes nothing is left; one that takes little by little is not")
+    func stalled() async throws {
+        let scratch = try ScratchFolder()
+        let address = ListenAddress.unix(scratch.path("web.sock"))
+        var configuration = DashboardConfiguration(
+            daemon: scratch.path("state"), address: address, tokens: TokenFile(in: scratch.path("tokens")), version: "1"
+        )
+        configuration.idle = .milliseconds(500)
+        let server = DashboardServer(configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let task = Task { try await server.run(environment: [:]) { _ in } }
+        let requests = String(repeating: "GET /assets/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 100)
+        try #require(await eventually { (try? RawConnection(to: address)) != nil })
+        let (stalled, slow) = (try RawConnection(to: address), try RawConnection(to: address))
+        stalled.send(requests)
+        slow.send(requests)
+        // Each look takes a little from one of them.
+        #expect(
+            await eventually {
+                _ = slow.takeSome()
+                return !stalled.isOpen
+            })
+        #expect(slow.isOpen)
+        task.cancel()
+        _ = await task.result
+    }
+}

@@ -1,0 +1,244 @@
+import Files
+import FoundationEssentials
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What the pages get to know of a real daemon, through `dropmill serve`.
+@Suite(.timeLimit(.minutes(10))) struct PageAnswerTests: DaemonTests {
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private var socket: FilePath { scratch.path("web.sock") }
+
+    private func serve() async throws -> DropmillProcess {
+        let server = try DropmillProcess(
+            ["serve", "--listen", socket.string], in: scratch.path, log: scratch.path("serve.log"))
+        try #require(
+            await eventually {
+                do throws(IOError) { _ = try RawExchange(socket) } catch { return false }
+                return true
+            }, "\(server.transcript)")
+        return server
+    }
+
+    /// Status and body of the answer to one request.
+    private func ask(_ line: String, _ body: String? = nil) throws -> (status: String, body: String) {
+        let exchange = try RawExchange(socket)
+        var lines = ["\(line) HTTP/1.1", "Host: localhost", "Origin: http://localhost", "Connection: close"]
+        if let body { lines += ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"] }
+        exchange.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")).utf8))
+        let answer = exchange.receive()
+        let halves = answer.split(separator: "\r\n\r\n", maxSplits: 1)
+        return (String(answer.dropFirst(9).prefix(3)), halves.count > 1 ? String(halves[1]) : "")
+    }
+
+    private func get<Answer: Decodable>(_ path: String, as type: Answer.Type) throws -> Answer {
+        let answer = try ask("GET /api/v1/\(path)")
+        #expect(answer.status == "200", "\(answer.body)")
+        return try JSONDecoder().decode(type, from: Data(answer.body.utf8))
+    }
+
+    private struct Waiting: Decodable {
+        struct Pipeline: Decodable {
+            var name, state: String
+            var waiting: Int
+            var hold: Hold?
+            var complete: Complete
+            var reasons: [Reason]
+            var drops: [Drop]
+            var more: String?
+        }
+
+        struct Hold: Decodable { var kind, by, reason: String }
+        struct Complete: Decodable { var drops, bytes: Int }
+        struct Reason: Decodable, Equatable { var code: String, drops: Int }
+        struct Drop: Decodable {
+            var pipeline, path, code, text: String
+            var path_base64, kind: String?
+            var complete: Bool
+        }
+
+        var pipelines: [Pipeline]
+        var left: [Drop]
+        var left_more: String?
+    }
+
+    @Test func whatWaitsIsToldPageByPage() async throws {
+        try write("a", "match: { include: ['*.pdf'] }\n")
+        try write("b")
+        var daemon = try await start()
+        var server = try await serve()
+        #expect(try run("pause", "a", "--reason", "RIP").status == 0)
+        let stranger: [UInt8] = [0xFF, 0x0A] + Array("<b>.pdf".utf8)
+        let folder = scratch.path("pipelines/a-in")
+        try scratch.write([1], to: folder.appending(try #require(FileName(stranger))))
+        for name in ["1.pdf", "2.pdf", "3.pdf", "x.doc", "y.doc", "z.part"] {
+            try scratch.write("x", to: "pipelines/a-in/\(name)")
+        }
+        func waiting(_ query: String = "") throws -> Waiting { try get("waiting?\(query)", as: Waiting.self) }
+        func counts(_ waiting: Waiting) -> [Int?] { [waiting.pipelines.first?.complete.drops, waiting.left.count] }
+        #expect(try await eventually { try counts(waiting()) == [4, 3] })
+        let all = try waiting()
+        #expect(all.pipelines.map(\.name) == ["a", "b"] && all.pipelines.map(\.state) == ["paused", "idle"])
+        #expect(all.pipelines[0].hold?.reason == "RIP" && all.pipelines[0].drops.isEmpty)
+        #expect(
+            all.pipelines[0].reasons == [.init(code: "held", drops: 4)] && all.left.map(\.pipeline) == ["a", "a", "a"])
+        var (found, after): ([Waiting.Drop], String?) = ([], nil)
+        repeat {
+            let key = after.map { "&after=\(Self.escaped($0))" } ?? ""
+            let page = try waiting("pipeline=a&kind=held&limit=3\(key)")
+            #expect(page.pipelines.count == 1 && page.left.isEmpty)
+            found += page.pipelines[0].drops
+            after = page.pipelines[0].more
+        } while after != nil && found.count < 9
+        #expect(found.count == 4 && found.allSatisfy { $0.complete && $0.kind == "file" && $0.code == "held" })
+        #expect(found.compactMap(\.path_base64) == [Data(stranger).base64EncodedString()])
+        #expect(try waiting("kind=complete&name=2*").pipelines[0].drops.map(\.path) == ["2.pdf"])
+        let left = try waiting("kind=left&limit=2")
+        #expect(left.left.map(\.path) == ["x.doc", "y.doc"])
+        let rest = try waiting("limit=2&left_after=\(Self.escaped(try #require(left.left_more)))")
+        #expect(rest.left.map(\.path) == ["z.part"] && rest.left_more == nil)
+        for wrong in ["kind=x", "name=%7Ba", "limit=0", "pipeline=c", "after=x", "pipeline=a&after=1", "left_after=x"] {
+            let answer = try ask("GET /api/v1/waiting?\(wrong)")
+            #expect(answer.status.hasPrefix("4") && answer.body.contains(#""remedy""#), "\(wrong): \(answer)")
+        }
+        try server.end()
+        try stop(&daemon)
+    }
+
+    private struct Run: Decodable {
+        struct Result: Decodable {
+            var job: String
+            var done: Bool
+            var text: String?
+        }
+
+        var run: String
+        var jobs, bytes: Int?
+        var names: [String]?
+        var more: Bool?
+        var key: String?
+        var results: [Result]
+        var left: Int
+        var over: Bool
+        var problem: String?
+    }
+
+    private struct Jobs: Decodable {
+        struct Job: Decodable { var id, name, state, producer: String }
+
+        var jobs: [Job]
+        var next: String?
+    }
+
+    private func post(_ path: String, _ body: String) throws -> Run {
+        let answer = try ask("POST /api/v1/\(path)", body)
+        #expect(answer.status == "200", "\(answer.body)")
+        return try JSONDecoder().decode(Run.self, from: Data(answer.body.utf8))
+    }
+
+    private func names(_ query: String) throws -> [String] {
+        try get("jobs?\(query)", as: Jobs.self).jobs.map(\.name).sorted()
+    }
+
+    /// What became of a run once it is over.
+    private func end(of run: String) async throws -> Run {
+        var all: [Run.Result] = []
+        while true {
+            var part = try get("runs/\(run)?after=\(all.count)", as: Run.self)
+            all += part.results
+            part.results = all
+            if part.over { return part }
+        }
+    }
+
+    /// Two people looked at the same jobs before either went on.
+    @Test func whatOneReplaySentAnotherDoesNot() async throws {
+        try write("a")
+        var daemon = try await start()
+        var server = try await serve()
+        for name in ["1", "2"] { try scratch.write(name, to: "pipelines/a-in/\(name)") }
+        #expect(try await eventually { try names("state=processed") == ["1", "2"] })
+        #expect(try run("pause", "a").status == 0)
+        let order = #""verb":"replay","filter":{"pipeline":"a"}"#
+        let keys = try (0..<2).map { _ in try #require(try post("runs/preview", "{\(order)}").key) }
+        var sent: [Int] = []
+        for key in keys {
+            let run = try post("runs", "{\(order),\"key\":\"\(key)\"}")
+            sent.append(try await end(of: run.run).results.count(where: \.done))
+        }
+        #expect(sent == [2, 0])
+        let copies = try Folder.names(in: scratch.path("pipelines/a-in")).map(\.text).filter { !$0.hasPrefix(".") }
+        #expect(copies.sorted() == ["1", "2"])
+        try server.end()
+        try stop(&daemon)
+    }
+
+    @Test func aRunIsOfTheJobsThatItsDryRunFound() async throws {
+        try write("a", stages: "[run: { command: [test, -e, \(scratch.path.string)/mended] }]")
+        try write("b", stages: "[run: { command: [sleep, '100'] }]")
+        var daemon = try await start()
+        var server = try await serve()
+        for name in ["1", "2", "3"] { try scratch.write(name, to: "pipelines/a-in/\(name)") }
+        #expect(try await eventually { try names("state=failed") == ["1", "2", "3"] })
+        let order = #""verb":"retry","filter":{"pipeline":"a","state":"failed","since":"1h"}"#
+        let some = try post("runs/preview", "{\(order),\"limit\":2}")
+        #expect(some.jobs == 2 && some.more == true && some.names == ["1", "2"])
+        let found = try post("runs/preview", "{\(order)}")
+        #expect(found.jobs == 3 && found.bytes == 3 && found.more == false && found.over && found.left == 0)
+        let key = try #require(found.key)
+        try scratch.write("4", to: "pipelines/a-in/4")
+        #expect(try await eventually { try names("state=failed").count == 4 })
+        try scratch.write("", to: "mended")
+        let other = #"{"verb":"retry","filter":{"pipeline":"b"},"key":"\#(key)"}"#
+        let refused = try ask("POST /api/v1/runs", other)
+        #expect(refused.status == "409" && refused.body.contains("the dry run was of other jobs"), "\(refused)")
+        #expect(try ask("POST /api/v1/runs", "{\(order)}").body.contains("body.key"))
+        let run = try post("runs", "{\(order),\"key\":\"\(key)\"}")
+        let end = try await end(of: run.run)
+        #expect(end.results.count == 3 && end.results.allSatisfy(\.done) && end.problem == nil && end.left == 0)
+        #expect(try await eventually { try names("state=processed") == ["1", "2", "3"] })
+        #expect(scratch.exists("pipelines/a-failed/4"))
+        let again = try ask("POST /api/v1/runs", "{\(order),\"key\":\"\(key)\"}")
+        #expect(again.status == "409" && again.body.contains("its dry run is not known any more"), "\(again)")
+        try await cancel()
+        let jobs = try get("jobs", as: Jobs.self).jobs
+        let producer = try #require(jobs.first?.producer)
+        #expect(try names("producer=\(producer)").count == jobs.count && names("producer=\(producer)x").isEmpty)
+        for wrong in [
+            #"{"verb":"forget","jobs":["x"]}"#, #"{"verb":"retry","filter":{"stage":"1"}}"#,
+            #"{"verb":"retry","filter":{"state":"done"}}"#,
+            #"{"verb":"retry","filter":{"state":"cancelled,processed"}}"#,
+            #"{"verb":"retry"}"#, #"{"verb":"retry","filter":{"pipeline":"a"},"limit":0}"#,
+            #"{"verb":"retry","filter":{"name":"{"}}"#, #"{"verb":"retry","jobs":["x"],"filter":{"pipeline":"a"}}"#,
+        ] {
+            let answer = try ask("POST /api/v1/runs/preview", wrong)
+            #expect(answer.status.hasPrefix("4") && answer.body.contains(#""remedy""#), "\(wrong): \(answer)")
+        }
+        try server.end()
+        try stop(&daemon)
+    }
+
+    /// Jobs of the pipeline that sleeps.
+    private func cancel() async throws {
+        for name in ["5", "6"] { try scratch.write(name, to: "pipelines/b-in/\(name)") }
+        #expect(try await eventually { try names("state=queued,running") == ["5", "6"] })
+        let order = #""verb":"cancel","filter":{"state":"queued,running"}"#
+        let found = try post("runs/preview", "{\(order)}")
+        #expect(found.jobs == 2)
+        let run = try post("runs", "{\(order),\"key\":\"\(try #require(found.key))\"}")
+        let end = try await end(of: run.run)
+        #expect(end.results.count == 2 && end.results.allSatisfy { $0.done && $0.text?.hasPrefix("cancelled") == true })
+        #expect(try await eventually { try names("state=cancelled") == ["5", "6"] })
+        let late = try post("runs/preview", #"{"verb":"cancel","jobs":["5","nothing"]}"#)
+        #expect(late.jobs == 0 && late.results.count == 2 && late.results.allSatisfy { !$0.done && $0.text != nil })
+        #expect(try self.run("audit", "--verb", "cancelAll").text.contains("2 cancelled"))
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("+", with: "%2B").replacing("=", with: "%3D").replacing("/", with: "%2F")
+    }
+}

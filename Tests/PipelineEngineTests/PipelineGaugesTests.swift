@@ -1,0 +1,45 @@
+import Files
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PipelineEngine
+
+/// What a monitor is told of pipelines that are not simply at work.
+@Suite("Gauges", .timeLimit(.minutes(5))) struct PipelineGaugesTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    @Test("What is under way over a reload with `formerly` counts under the new name")
+    func formerly() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: scratch, stages: [gate.entry])
+        try engine.start()
+        for name in ["a", "b"] { try engine.drop(name) }
+        #expect(await eventually { engine.claimed.count == 2 && engine.started.count == 1 })
+        var new = engine.pipeline
+        (new.name, new.source, new.formerly) = ("new", "new.yaml", "test")
+        new.declaration.keys["formerly"] = "test"
+        _ = try engine.reload([new])
+        let gauges = try #require(engine.gauges.first)
+        #expect(gauges.name == "new" && gauges.jobs.values.reduce(0, +) == 2, "\(gauges.jobs)")
+        #expect(gauges.jobs[.running] == 1 && gauges.firstClaim != nil)
+        gate.open()
+        #expect(await eventually { engine.reports.count == 2 })
+        #expect(await eventually { engine.gauges.first?.jobs.values.reduce(0, +) == 0 })
+        _ = await engine.stop()
+    }
+
+    @Test("A pipeline whose folders did not answer at the start is in trouble")
+    func awaited() async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try engine.start()
+        try engine.leaveOut(["silent": scratch.path("inbox")])
+        #expect(engine.gauges.map(\.name) == ["test", "silent"])
+        #expect(engine.gauges.map(\.isTroubled) == [false, true])
+        _ = await engine.stop()
+    }
+}
