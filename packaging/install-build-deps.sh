@@ -1,13 +1,15 @@
 #!/bin/sh
 # Installs what building Dropmill needs on Debian or Ubuntu, besides Swift itself. With --test also the programs that
-# the tests compare with, with --deb what makes packages, with --bench what the benchmark takes; of the tests' Python's
-# bagit is in no package of Debian's, and comes from PyPI into .build/tools.
+# the tests compare with, with --deb what makes packages, with --bench what the benchmark takes; what the tests take of
+# Python's and is in no package of Debian's, or is too old there, comes from PyPI into .build/tools.
 # Says what it does; does nothing when all is there.
 set -eu
 
 build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 util-linux logrotate bindfs acl file binutils mandoc groff-base debootstrap systemd-container python3 python3-venv python3-jsonschema python3-yaml"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 util-linux logrotate bindfs acl file binutils mandoc groff-base debootstrap systemd-container prometheus chromium fonts-noto-core python3 python3-venv python3-jsonschema python3-yaml"
 deb="dpkg-dev binutils lintian debootstrap umoci patchelf xz-utils"
+packages="bagit prometheus_client playwright axe-playwright-python schemathesis"
+modules="bagit, prometheus_client, playwright, axe_playwright_python, schemathesis"
 bench="python3 python3-matplotlib libarchive-tools openssl zstd strace"
 
 case "${1:-}" in
@@ -38,17 +40,18 @@ for package in $wanted; do
 done
 
 # A virtual environment of the checkout's own: nothing of the system's Python is changed.
-install_bagit() {
+install_tools() {
     tools=$(dirname "$0")/../.build/tools
-    "$tools/bin/python3" -c "import bagit" 2>/dev/null && return
-    echo "Installing: bagit (into .build/tools)"
-    if ! { /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" install --quiet bagit; }; then
-        echo "warning: no bagit from PyPI; the test that has it look at our bags is skipped" >&2
+    "$tools/bin/python3" -c "import $modules" 2>/dev/null && return
+    echo "Installing: $packages (into .build/tools)"
+    # shellcheck disable=SC2086  # a list of words
+    if ! { /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" install --quiet $packages; }; then
+        echo "warning: nothing from PyPI; tests with $packages are skipped" >&2
     fi
 }
 
 if [ -z "$missing" ]; then
-    [ "${1:-}" != --test ] || install_bagit
+    [ "${1:-}" != --test ] || install_tools
     exit 0
 fi
 
@@ -69,4 +72,4 @@ if ! $sudo apt-get install -y --no-install-recommends $missing >/dev/null 2>&1; 
     $sudo apt-get update
     $sudo apt-get install -y --no-install-recommends $missing
 fi
-[ "${1:-}" != --test ] || install_bagit
+[ "${1:-}" != --test ] || install_tools

@@ -19,9 +19,30 @@ APACHE = "Apache-2.0"
 SWIFT = "Apache-2.0 WITH Swift-exception"
 # Read off the licences by a person: a package that is not here has to be looked at first.
 LICENCES = {
+    "async-http-client": ("async-http-client", APACHE),
+    "hummingbird": ("hummingbird", APACHE),
+    "swift-algorithms": ("swift-algorithms", SWIFT),
     "swift-argument-parser": ("swift-argument-parser", SWIFT),
+    "swift-asn1": ("swift-asn1", APACHE),
+    "swift-async-algorithms": ("swift-async-algorithms", SWIFT),
+    "swift-atomics": ("swift-atomics", SWIFT),
+    "swift-certificates": ("swift-certificates", APACHE),
     "swift-collections": ("swift-collections", SWIFT),
+    "swift-configuration": ("swift-configuration", APACHE),
+    "swift-crypto": ("swift-crypto", APACHE),
+    "swift-distributed-tracing": ("swift-distributed-tracing", APACHE),
+    "swift-http-structured-headers": ("swift-http-structured-headers", APACHE),
+    "swift-http-types": ("swift-http-types", APACHE),
     "swift-log": ("swift-log", APACHE),
+    "swift-metrics": ("swift-metrics", APACHE),
+    "swift-nio": ("swift-nio", APACHE),
+    "swift-nio-extras": ("swift-nio-extras", APACHE),
+    "swift-nio-http2": ("swift-nio-http2", APACHE),
+    "swift-nio-ssl": ("swift-nio-ssl", APACHE),
+    "swift-nio-transport-services": ("swift-nio-transport-services", APACHE),
+    "swift-numerics": ("swift-numerics", SWIFT),
+    "swift-service-context": ("swift-service-context", APACHE),
+    "swift-service-lifecycle": ("swift-service-lifecycle", APACHE),
     "swift-system": ("swift-system", SWIFT),
 }
 # What the module maps say.

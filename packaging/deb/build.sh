@@ -45,7 +45,7 @@ strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/u
 
 # Units, users, folders, the journal's catalog.
 lib=$tree/usr/lib
-install -D -m 0644 packaging/systemd/dropmill.service "$tree/lib/systemd/system/dropmill.service"
+install -D -m 0644 -t "$tree/lib/systemd/system" packaging/systemd/dropmill{.service,-serve.service,-serve.socket}
 install -D -m 0644 packaging/systemd/sysusers.conf "$lib/sysusers.d/dropmill.conf"
 install -D -m 0644 packaging/systemd/tmpfiles.conf "$lib/tmpfiles.d/dropmill.conf"
 install -D -m 0644 packaging/dropmill.catalog "$lib/systemd/catalog/dropmill.catalog"
@@ -65,7 +65,7 @@ mkdir -p "$share/dropmill"
 docs=$share/doc/dropmill
 install -d "$docs/docs" "$docs/examples/pipelines" "$docs/examples/systemd"
 install -m 0644 README.md SECURITY.md THIRD-PARTY-NOTICES packaging/dropmill.spdx.json "$docs"
-install -m 0644 docs/*.md docs/*.png "$docs/docs"
+install -m 0644 docs/*.md docs/*.png docs/alerts.yaml docs/grafana.json "$docs/docs"
 install -m 0644 pipelines/*.yaml "$docs/examples/pipelines"
 install -m 0644 packaging/systemd/dropmill@.service packaging/systemd/drop-ins/*.conf "$docs/examples/systemd"
 install -m 0644 "$here/copyright" "$docs/copyright"

@@ -31,9 +31,9 @@ install -D -m 0644 "$(realpath /usr/lib/file/magic.mgc)" "$tree/share/misc/magic
 packaging/install-manual.sh "$program" "$tree/share"
 install -d "$tree/share/doc/dropmill/docs" "$tree/share/doc/dropmill/examples" "$tree/share/systemd"
 install -m 0644 README.md CHANGELOG.md SECURITY.md LICENSE THIRD-PARTY-NOTICES packaging/dropmill.spdx.json "$tree/share/doc/dropmill"
-install -m 0644 docs/*.md docs/*.png "$tree/share/doc/dropmill/docs"
+install -m 0644 docs/*.md docs/*.png docs/alerts.yaml docs/grafana.json "$tree/share/doc/dropmill/docs"
 install -m 0644 pipelines/*.yaml packaging/systemd/drop-ins/*.conf "$tree/share/doc/dropmill/examples"
-install -m 0644 packaging/systemd/*.service packaging/systemd/sysusers.conf packaging/systemd/tmpfiles.conf \
+install -m 0644 packaging/systemd/*.service packaging/systemd/*.socket packaging/systemd/sysusers.conf packaging/systemd/tmpfiles.conf \
     packaging/dropmill.catalog packaging/deb/dropmill.yaml packaging/deb/example.yaml.disabled "$tree/share/systemd"
 install -m 0755 packaging/tarball/install.sh "$tree/install.sh"
 

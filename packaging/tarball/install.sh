@@ -30,9 +30,11 @@ echo "installed to $prefix"
 [ "$(id -u)" -eq 0 ] || { echo "no service is set up: that needs root"; exit 0; }
 [ -z "${DESTDIR:-}" ] && [ -d /run/systemd/system ] || { echo "no service is set up: systemd does not run here"; exit 0; }
 
-unit=/etc/systemd/system/dropmill.service
-sed "s|/usr/bin/dropmill|$prefix/bin/dropmill|" share/systemd/dropmill.service >"$unit.new"
-mv "$unit.new" "$unit"
+for unit in dropmill.service dropmill-serve.service dropmill-serve.socket; do
+    path=/etc/systemd/system/$unit
+    sed "s|/usr/bin/dropmill|$prefix/bin/dropmill|" "share/systemd/$unit" >"$path.new"
+    mv "$path.new" "$path"
+done
 systemd-sysusers share/systemd/sysusers.conf
 systemd-tmpfiles --create share/systemd/tmpfiles.conf
 install -d /etc/dropmill/pipelines
