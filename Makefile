@@ -15,6 +15,8 @@ IS_QUICK := $(filter-out 0,$(QUICK))
 IS_GROWTH := $(filter-out 0,$(GROWTH))
 # Debian's, for which its matplotlib is.
 PYTHON ?= /usr/bin/python3
+# With what comes from PyPI.
+TOOLS := .build/tools/bin/python3
 DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill
 
 # What `--version` says was built; of an unpacked archive it has to be given, or there is none.
@@ -39,13 +41,15 @@ UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 HARDENED := -Xcc -fstack-protector-strong $(foreach word,relro now noexecstack,-Xlinker -z -Xlinker $(word))
 # A twentieth of the program would be a list of its relocations; packed it needs glibc 2.36, and Swift's own lld.
 PACKED := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
-# The same program wherever it is built, and one whose debug symbols can be told by its number.
-MAPPED := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. -Xlinker --build-id=sha1
+# The same program wherever it is built (with packaging/build-id.sh), and one whose debug symbols can be told by its number.
+# Clang's modules are named by where they are built, so the symbols do not speak of them.
+MAPPED := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. -Xlinker --build-id=sha1 \
+    -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 
-.PHONY: help build release built demo examples docs api test torture fuzz sanitize bench soak check notices format install deb deb-test tarball tarball-test image image-test clean deps test-deps
+.PHONY: help build release built demo examples docs api test page-test torture fuzz sanitize bench page-bench soak check notices format install deb deb-test deb-twice tarball tarball-test image image-test clean deps test-deps
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps:
 	@packaging/install-build-deps.sh
@@ -59,6 +63,7 @@ build: deps ## a debug build
 release: deps ## the binary to install: optimised, Swift linked in
 	DROPMILL_COMMIT="$(COMMIT)" $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath --product dropmill \
 	    --scratch-path .build-release $(HARDENED) $(PACKED) $(MAPPED)
+	@packaging/build-id.sh $(RELEASE)
 	@packaging/check-elf.sh $(RELEASE) $(dir $(RELEASE))CLinux.build
 	@touch .build-release/made
 
@@ -76,6 +81,12 @@ examples: deps ## build and run the programs in Examples, which have this packag
 test: test-deps ## every test; of what kills, fails and cuts the power a spread of the points
 	DROPMILL_KQUEUE=1 $(SWIFT) test --scratch-path .build-kqueue
 	$(SWIFT) test
+
+page-test: release test-deps ## the page in Chromium, alone and beside the real server; PICTURES for a folder of pictures, ROUNDS of kills
+	$(TOOLS) Tests/dashboard/pages.py $(if $(PICTURES),--pictures "$(PICTURES)")
+	$(TOOLS) Tests/dashboard/served.py --binary $(RELEASE) $(if $(PICTURES),--pictures "$(PICTURES)")
+	$(TOOLS) Tests/dashboard/schema.py --binary $(RELEASE)
+	$(TOOLS) Tests/dashboard/killed.py --binary $(RELEASE) --rounds $(or $(ROUNDS),30)
 
 torture: test-deps ## 200 random kills, every system call as a point to kill, to fail, to cut the power at; very large folders
 	DROPMILL_TORTURE=1 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-torture \
@@ -99,6 +110,9 @@ bench: release ## measure beside plain tools; QUICK=1: three minutes; GROWTH=1: 
 	$(if $(IS_QUICK),,$(PYTHON) Benchmarks/growth.py --binary $(RELEASE) --folder "$(BENCH_FOLDER)" \
 	    --plots Benchmarks/results $(if $(IS_GROWTH),--files 1000000 --largest 16384) || status=1;) \
 	exit $$status
+
+page-bench: release test-deps ## what the page costs: uploads, a journal of a million jobs, 64 streams, scrapes
+	$(TOOLS) Benchmarks/page.py --binary $(RELEASE) --folder "$(BENCH_FOLDER)"
 
 soak: release ## a million drops of all kinds; DROPS for fewer. Memory, descriptors and threads must not grow
 	$(PYTHON) Benchmarks/soak.py --drops $(or $(DROPS),1000000) --binary $(RELEASE) --folder "$(BENCH_FOLDER)"
@@ -127,7 +141,7 @@ install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if 
 	@packaging/install-manual.sh $(DESTDIR)$(PREFIX)/bin/dropmill $(DESTDIR)$(PREFIX)/share
 	install -d $(DOCS)/docs $(DOCS)/examples
 	install -m 0644 README.md CHANGELOG.md SECURITY.md LICENSE THIRD-PARTY-NOTICES packaging/dropmill.spdx.json $(DOCS)
-	install -m 0644 docs/*.md docs/*.png $(DOCS)/docs
+	install -m 0644 docs/*.md docs/*.png docs/alerts.yaml docs/grafana.json $(DOCS)/docs
 	install -m 0644 pipelines/*.yaml packaging/systemd/*.service packaging/systemd/drop-ins/*.conf $(DOCS)/examples
 
 deb: release ## Debian packages of it, below .build-deb
@@ -136,10 +150,17 @@ deb: release ## Debian packages of it, below .build-deb
 	lintian --profile debian --fail-on error,warning --info .build-deb/*.deb
 	@ls -l .build-deb/*.deb
 
-deb-test: deb ## install, work, kill, upgrade, remove the package below a real systemd (as root, else it is skipped)
+deb-test: deb ## install, work, fail, upgrade, remove the package below a real systemd (as root, else it is skipped)
 	@packaging/install-build-deps.sh --test
 	@packaging/deb/try.sh .build-deb
+	@packaging/deb/samples.sh .build-deb $(or $(SAMPLES),500)
+	@packaging/deb/failing.sh .build-deb
 	@packaging/deb/hardening.sh .build-deb
+	@packaging/deb/serve.sh .build-deb
+
+deb-twice: deps ## build the packages twice, elsewhere, later, as another user, and compare them byte for byte
+	@packaging/install-build-deps.sh --deb
+	@packaging/deb/twice.sh
 
 tarball: release ## the program with its libraries, for distributions that are not Debian, below .build-deb
 	@packaging/install-build-deps.sh --deb
