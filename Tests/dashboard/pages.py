@@ -231,6 +231,27 @@ def test_selection_holds_the_list():
         expect(row(page, "Bildband").locator(".stc")).to_have_text("running")
 
 
+def test_held_before_its_frame():
+    """What was to be drawn when a question came up is drawn after it."""
+    with visit("/jobs") as (page, _):
+        live(page)
+        drawn = page.evaluate("""Promise.all([import("/assets/view.js"), import("/assets/still.js")]).then(async ([{ drawn }, { hold }]) => {
+          const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          const root = document.createElement("div");
+          let text = "before";
+          const draw = drawn(root, () => text);
+          text = "after";
+          draw();
+          hold("question", true);
+          await frames();
+          const meanwhile = root.textContent;
+          hold("question", false);
+          await frames();
+          return [meanwhile, root.textContent];
+        })""")
+        assert drawn == ["before", "after"], drawn
+
+
 def test_job_follows():
     with visit(f"/jobs/{RUNNING}") as (page, its):
         live(page)

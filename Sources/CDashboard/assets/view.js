@@ -19,7 +19,12 @@ export function drawn(root, view) {
   const later = () => {
     if (wanted || held()) return;
     wanted = true;
-    requestAnimationFrame(() => !held() && wanted && now());
+    // Whoever holds the page in between has it drawn when it goes on.
+    requestAnimationFrame(() => {
+      if (!wanted) return;
+      wanted = false;
+      if (!held()) now();
+    });
   };
   on("state", later);
   onHold(later);
