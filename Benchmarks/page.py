@@ -97,9 +97,9 @@ def fill(mill, jobs):
         milliseconds, random = at // 1_000_000, number
         text = "".join(letters[milliseconds >> shift & 31] for shift in range(45, -5, -5)) + "".join(letters[random >> shift & 31] for shift in range(75, -5, -5))
         row = {**job, "id": text, "name": f"scan_{number}.pdf".encode(), "claimed_at": at, "finished_at": at + 1000, "dropped_at": at}
-        # One in a hundred failed; most of those were sent in again.
-        if number % 100 == 0:
-            row |= {"state": "failed", "failure": failure, "failed_stage": "checksum", "open": at + 1000 if number % 10_000 == 0 else None}
+        # As many failed as a page lists, also where there are few; most of those were sent in again.
+        if number % 20 == 0:
+            row |= {"state": "failed", "failure": failure, "failed_stage": "checksum", "open": at + 1000 if number % 1000 == 500 else None}
         return [row[column] for column in columns]
 
     marks = ", ".join("?" * len(columns))
