@@ -62,11 +62,14 @@ extension Route {
             return HTTPAnswer.json { [answer] in answer.write(&$0) }
         }
         var answer = try await daemon.ask(SendableVerb.self, .init(verb: kind, order: wish.order))
-        var known = 0
+        var results = answer.results
         for _ in 0..<mostRounds where !answer.isOver {
-            answer = try await daemon.ask(SendingVerb.self, .init(run: answer.run, after: known, wait: shortWait))
-            known += answer.results.count
+            answer = try await daemon.ask(
+                SendingVerb.self, .init(run: answer.run, after: results.count, wait: shortWait))
+            results += answer.results
         }
+        // Each answer has only what came after the one before.
+        answer.results = results
         guard answer.isOver else {
             throw Problem(
                 .serviceUnavailable, "run.late", "the jobs have not been looked through within a minute",
