@@ -50,7 +50,8 @@ import Testing
     }
 
     @Test func theLimitsAreThoseOfTheServer() throws {
-        let told = "| connections | \(ControlServer.mostConnections), of which \(ControlServer.mostOfOthers) for each user"
+        let told =
+            "| connections | \(ControlServer.mostConnections), of which \(ControlServer.mostOfOthers) for each user"
         let all = "and \(ControlServer.mostOfAllOthers) for all of these"
         let page = try text(Self.root.pushing("docs/control.md"))
         #expect(page.contains(told) && page.contains(all))
