@@ -52,14 +52,15 @@ extension JournalReading {
         guard let job = try job(id) else { return .refused("no such job is on record") }
         switch job.state {
         case .failed where job.isReleased: return .refused("it was released, which is no failure")
+        case .failed where job.isCancelled: return .refused("it was cancelled, which is no failure")
         case .failed: break
-        case .processed, .lost: return .refused("it has not failed: it is \(job.state.rawValue)")
+        case .processed, .lost: return .refused("it has not failed: it is \(job.word)")
         default: return .refused("it is not over; 'dropmill cancel \(id.text)' ends it")
         }
         var query = JobQuery()
         (query.retryOf, query.limit) = (id, 1)
         if let next = try jobs(query).first {
-            return .refused("it was already retried, as \(next.id.text), which is \(next.state.rawValue)")
+            return .refused("it was already retried, as \(next.id.text), which is \(next.word)")
         }
         return job.dismissed.map { .already($0) }
     }

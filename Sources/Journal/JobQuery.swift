@@ -6,6 +6,8 @@ package import SystemPackage
 package struct JobQuery: Sendable, Hashable {
     /// Only in these states; empty: any.
     package var states: [JobRecord.State] = []
+    /// Of those that failed only such as were cancelled, or only others; nil: both. A `code` says more.
+    package var isCancelled: Bool?
     /// Only of this pipeline.
     package var pipeline: String?
     /// Only of drops by this one.
@@ -49,6 +51,7 @@ package struct JobQuery: Sendable, Hashable {
     /// Whether a job is one of them, but that a failure was sent in again its record does not say.
     package func matches(_ job: JobRecord) -> Bool {
         (states.isEmpty || states.contains(job.state))
+            && (code != nil || job.state != .failed || isCancelled.map { $0 == job.isCancelled } ?? true)
             && pipeline.map { $0 == job.pipeline } ?? true
             && producer.map { $0 == job.producer } ?? true
             && idPrefix.map { job.id.text.hasPrefix($0) } ?? true
@@ -60,7 +63,7 @@ package struct JobQuery: Sendable, Hashable {
             && finishedSince.map { limit in job.finishedAt.map { $0 >= limit } ?? false } ?? true
             && code.map { $0 == job.failure?.code } ?? true
             && otherThan.map { $0 != job.failure?.code } ?? true
-            && (!isOpen || job.state == .failed && !job.isReleased && job.dismissed == nil)
+            && (!isOpen || job.hasFailed && job.dismissed == nil)
             && original.map { $0 == job.original } ?? true
             && retryOf.map { $0 == job.retryOf } ?? true
             && replayOf.map { $0 == job.replayOf } ?? true

@@ -58,6 +58,9 @@ struct JobSearch {
     private var terms: [Term] = []
 
     init(_ query: JobQuery) {
+        var query = query
+        // There is an index of codes.
+        if query.states == [.failed], query.isCancelled == true, query.code == nil { query.code = Failure.cancelCode }
         self.query = query
         lead = Lead(query)
         addStates()
@@ -70,6 +73,12 @@ struct JobSearch {
         let code = query.isOpen ? "code = ? AND open IS NOT NULL" : "\(JobRow.code) = ? AND failure IS NOT NULL"
         add(code, query.code, isLed: lead == .code) { $1.text($0) }
         if query.isOpen { add("open IS NOT NULL", ()) { _, _ in } }
+        if query.code == nil, query.states.isEmpty || query.states.contains(.failed),
+            let isCancelled = query.isCancelled
+        {
+            let sql = "(state <> 'failed' OR coalesce(instr(failure, ?), 0) \(isCancelled ? ">" : "=") 0)"
+            add(sql, Failure.cancelCode) { $1.text(JobRow.text(ofCode: $0)) }
+        }
         add("coalesce(instr(failure, ?), 0) = 0", query.otherThan) { $1.text(JobRow.text(ofCode: $0)) }
         // A range, which the primary key finds; an id has no character as high as '~'.
         add("id >= ? AND id < ?", query.idPrefix) { prefix, values in

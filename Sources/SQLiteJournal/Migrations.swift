@@ -261,6 +261,7 @@ enum Migrations {
         ALTER TABLE jobs ADD COLUMN open INTEGER;
         UPDATE jobs SET open = coalesce(finished_at, claimed_at)
             WHERE state = 'failed' AND coalesce(instr(failure, '\(JobRow.text(ofCode: Failure.releaseCode))'), 0) = 0
+            AND coalesce(instr(failure, '\(JobRow.text(ofCode: Failure.cancelCode))'), 0) = 0
             AND id NOT IN (SELECT retry_of FROM jobs WHERE retry_of IS NOT NULL);
         CREATE INDEX jobs_open ON jobs (pipeline, open) WHERE open IS NOT NULL;
         INSERT INTO totals SELECT pipeline, '\(TotalRows.open)', count(*) FROM jobs WHERE open IS NOT NULL GROUP BY 1;

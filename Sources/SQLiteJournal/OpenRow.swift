@@ -4,9 +4,9 @@ import SQLite
 
 /// The columns `open` and `code` of failed jobs, by which those are found that are somebody's to look at.
 enum OpenRow {
-    /// A job has just failed. One that was released has not.
+    /// A job has just failed. One that was released or cancelled has not.
     static func open(_ job: JobRecord, in db: Connection) throws {
-        guard !job.isReleased else { return }
+        guard job.hasFailed else { return }
         let failure = FailureRows.Failure(job)
         try db.run(
             "UPDATE jobs SET open = ?, code = ?, dismissed = NULL WHERE id = ?", failure.at.nanoseconds, failure.code,

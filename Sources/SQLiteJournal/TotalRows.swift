@@ -59,7 +59,7 @@ struct TotalRows {
     mutating func count(_ job: JobRecord) {
         guard job.state.isFinal, !job.isReleased else { return }
         changes[Key(pipeline: job.pipeline, state: job.state.rawValue), default: 0] += 1
-        if job.state == .failed { add(1, open: .init(job)) }
+        if job.hasFailed { add(1, open: .init(job)) }
     }
 
     /// Writes what has changed; within the transaction.

@@ -98,9 +98,15 @@ import Testing
         let cancelled = try run("cancel", "one")
         #expect(cancelled.status == 0 && cancelled.text.contains("its stage 'run' is being stopped"))
         #expect(await eventually { scratch.exists("pipelines/a-failed/one") })
-        #expect(try await eventually { try run("jobs", "--code", "operator.cancelled").text.contains("one") })
+        #expect(try await eventually { try run("jobs", "--state", "cancelled").text.contains("one") })
         let again = try run("cancel", "one")
-        #expect(again.status == 1 && again.text.contains("is over: failed"))
+        #expect(again.status == 1 && again.text.contains("is over: cancelled"))
+        // Nobody has to look after it, and it comes back only where somebody asks for that.
+        #expect(try run("jobs", "--state", "failed").status == 1 && run("failures").text.contains("one") == false)
+        #expect(try run("dismiss", "one").text.contains("it was cancelled, which is no failure"))
+        #expect(try run("retry", "--pipeline", "a").text.contains("no failed job that matches"))
+        #expect(try run("retry", "--state", "cancelled", "--dry-run").text.contains("1 job, 1 B: one"))
+        #expect(try run("show", "one", "--json").text.contains(#""state":"cancelled""#))
         try stop(&daemon)
     }
 
@@ -147,7 +153,7 @@ import Testing
         let story = try run("show", "one").text
         #expect(story.contains("operator.cancelled") && story.contains("cancelled: by "))
         let again = try run("cancel", "one")
-        #expect(again.status == 1 && again.text.contains("is over: failed"))
+        #expect(again.status == 1 && again.text.contains("is over: cancelled"))
     }
 
     @Test func whatIsDoneSlowlyIsToldAtOnceAndEndedByASignal() async throws {

@@ -66,7 +66,7 @@ import Testing
         }
         #expect(try run("dismiss", "--state", "failed").status == 0)
         #expect(try run("retry", "--failed").text == "no failed job has its original in place\n")
-        #expect(try failed() == "0" && run("audit").text.contains(/dismiss +--failed → 1 dismissed/))
+        #expect(try failed() == "0" && run("audit").text.contains(/dismiss +--state failed → 1 dismissed/))
         // The folder stays, and what is in it can still go in.
         try scratch.write("", to: "mended")
         #expect(try run("retry", "one").status == 0 && run("run", "--once").status == 0)

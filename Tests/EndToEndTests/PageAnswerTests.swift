@@ -211,7 +211,7 @@ import Testing
         for wrong in [
             #"{"verb":"forget","jobs":["x"]}"#, #"{"verb":"retry","filter":{"stage":"1"}}"#,
             #"{"verb":"retry","filter":{"state":"done"}}"#,
-            #"{"verb":"retry","filter":{"state":"cancelled,processed"}}"#,
+            #"{"verb":"retry","filter":{"state":"queued,processed"}}"#,
             #"{"verb":"retry"}"#, #"{"verb":"retry","filter":{"pipeline":"a"},"limit":0}"#,
             #"{"verb":"retry","filter":{"name":"{"}}"#, #"{"verb":"retry","jobs":["x"],"filter":{"pipeline":"a"}}"#,
         ] {

@@ -37,7 +37,8 @@ package struct JobChoices {
     }
 
     private static func refusalToDismiss(_ record: JobRecord, _ retries: [JobRecord]) -> String? {
-        refusalOnceMore(record, retries) ?? record.dismissed.map { Dismissing.already($0).text }
+        if record.isCancelled { return "it was cancelled, which is no failure" }
+        return refusalOnceMore(record, retries) ?? record.dismissed.map { Dismissing.already($0).text }
     }
 
     /// Why a failure is nobody's to look at any more.

@@ -39,7 +39,7 @@ package enum JobJSON {
     package static func write(_ record: JobRecord, _ surroundings: JobSurroundings, _ json: inout JSONText) {
         json.text("id", record.id.text)
         json.text("pipeline", record.pipeline)
-        json.text("state", record.state.rawValue)
+        json.text("state", record.word)
         json.name("name", record.drop.name.bytes)
         json.name("path", record.drop.path.bytes)
         json.integer("size", record.drop.size)

@@ -72,7 +72,7 @@ package enum JobsVerb: ControlVerb {
 
 extension JobsVerb.Arguments {
     package init(_ query: JobQuery, skip: Int = 0) {
-        states = query.states.isEmpty ? nil : query.states.map(\.rawValue)
+        states = query.states.isEmpty ? nil : query.words
         pipeline = query.pipeline
         producer = query.producer
         id = query.idPrefix
@@ -95,8 +95,8 @@ extension JobsVerb.Arguments {
     /// Without `limit` and `skip`, which are the page's.
     package func query() throws(ControlProblem) -> JobQuery {
         var query = JobQuery()
-        for word in states ?? [] {
-            query.states.append(try Self.read(word, as: "a job's state") { JobRecord.State(rawValue: $0) })
+        if let word = query.choose(states ?? []) {
+            throw ControlProblem("malformed request: '\(EscapedText.of(word))' is not a job's state")
         }
         query.pipeline = pipeline
         query.producer = producer

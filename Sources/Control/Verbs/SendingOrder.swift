@@ -55,11 +55,8 @@ package struct SendingOrder: Codable, Equatable, Sendable {
     /// What the filters say. Nothing is chosen by chance.
     package func query() throws(ControlProblem) -> JobQuery {
         var query = JobQuery()
-        for word in states ?? [] {
-            guard let state = JobRecord.State(rawValue: word) else {
-                throw ControlProblem("'\(EscapedText.of(word))' is no state of a job")
-            }
-            query.states.append(state)
+        if let word = query.choose(states ?? []) {
+            throw ControlProblem("'\(EscapedText.of(word))' is no state of a job")
         }
         query.pipeline = pipeline
         query.producer = producer
@@ -83,12 +80,13 @@ package struct SendingOrder: Codable, Equatable, Sendable {
     }
 
     package init(
-        jobs: [String]? = nil, all: Bool? = nil, pipeline: String? = nil, producer: String? = nil, name: String? = nil,
-        code: String? = nil,
+        jobs: [String]? = nil, all: Bool? = nil, states: [String]? = nil, pipeline: String? = nil,
+        producer: String? = nil, name: String? = nil, code: String? = nil,
         since: Int64? = nil, until: Int64? = nil, limit: Int? = nil, interval: Double? = nil, key: String? = nil
     ) {
         self.jobs = jobs
         self.all = all
+        self.states = states
         self.pipeline = pipeline
         self.producer = producer
         self.name = name

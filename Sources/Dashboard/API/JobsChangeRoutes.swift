@@ -34,7 +34,7 @@ extension Route {
         body: JobsOrder.body(),
         .json(.object([.field("results", .array(.part(.result))), .field("more", .flag)]))
     ) { call in
-        let order = try await call.body(JobsOrder.self).read(of: [.failed])
+        let order = try await call.body(JobsOrder.self).read(of: ["failed"])
         let answer = try await call.change(DismissVerb.self, order)
         return HTTPAnswer.json { json in
             write(answer.results.map { ($0.job, $0.isDismissed, $0.text) }, &json)

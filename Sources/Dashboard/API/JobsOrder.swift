@@ -30,7 +30,7 @@ struct JobsOrder: Decodable {
     private static let mostNames = 1000
 
     /// What is asked for, of jobs in these states. A filter has to name one of them, if any.
-    func read(of states: [JobRecord.State]) throws(Problem) -> SendingOrder {
+    func read(of states: [String]) throws(Problem) -> SendingOrder {
         guard (jobs?.count ?? 0) <= Self.mostNames else {
             throw Problem(
                 .badRequest, "body.jobs", "more than \(Self.mostNames) jobs are named", subject: "jobs",
@@ -44,16 +44,15 @@ struct JobsOrder: Decodable {
         order.until = try Self.time(filter["until"])
         order.all = filter.isEmpty || Array(filter.keys) == ["state"] ? true : nil
         guard let words = filter["state"]?.split(separator: ",").map(String.init), !words.isEmpty else { return order }
-        let given = try StateFilter(words, code: order.code) { fact, remedy in
+        let given = try StateFilter.read(words) { fact, remedy in
             Problem(.badRequest, "body.filter", fact, subject: "filter", remedy: remedy)
         }
-        guard !Set(given.states).isDisjoint(with: states) else {
+        guard !Set(given).isDisjoint(with: states) else {
             throw Problem(
-                .badRequest, "body.filter",
-                "this is only done to jobs that are \(states.map(\.rawValue).joined(separator: ", "))",
+                .badRequest, "body.filter", "this is only done to jobs that are \(states.joined(separator: ", "))",
                 subject: "filter", remedy: "Leave 'state' out.")
         }
-        (order.states, order.code) = (given.states.map(\.rawValue), given.code)
+        order.states = given
         return order
     }
 

@@ -27,10 +27,9 @@ extension Route {
         ask.code = try query.text("code")
         let words = query.values("state").flatMap { $0.split(separator: UInt8(ascii: ",")) }
         if !words.isEmpty {
-            let states = try StateFilter(words.map { String(decoding: $0, as: UTF8.self) }, code: ask.code) {
+            ask.states = try StateFilter.read(words.map { String(decoding: $0, as: UTF8.self) }) {
                 .badQuery("state", $0, remedy: $1)
             }
-            (ask.states, ask.code) = (states.states.map(\.rawValue), states.code)
         }
         ask.pattern = try query.text("name")
         if let pattern = ask.pattern, Glob(pattern) == nil {

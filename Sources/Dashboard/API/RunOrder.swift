@@ -23,9 +23,9 @@ struct RunOrder: Decodable {
         let jobs = try JobsOrder(from: decoder)
         var order = SendingOrder()
         switch kind {
-        case .retry, nil: order = try jobs.read(of: [.failed])
-        case .replay: order = try jobs.read(of: [.processed])
-        case .cancel: order = try jobs.read(of: [.queued, .running, .deferred, .settling])
+        case .retry, nil: order = try jobs.read(of: ["failed", "cancelled"])
+        case .replay: order = try jobs.read(of: ["processed"])
+        case .cancel: order = try jobs.read(of: ["queued", "running", "deferred", "settling"])
         }
         order.key = try values.decodeIfPresent(String.self, forKey: .key)
         self.order = order

@@ -11,7 +11,7 @@ struct JobFilters: ParsableArguments {
             "Only jobs in these states, separated by commas: \(Self.words.joined(separator: ", ")).",
             valueName: "states"),
         transform: Self.states)
-    var states: [[JobRecord.State]] = []
+    var states: [[String]] = []
 
     @Option(help: "Only jobs of this pipeline.", completion: Completion.pipelines)
     var pipeline: String?
@@ -40,14 +40,15 @@ struct JobFilters: ParsableArguments {
     @Option(help: "Only jobs that failed with this code, such as archive.damaged.")
     var code: String?
 
-    private static let words = JobRecord.State.allCases.map(\.rawValue)
+    private static let words = JobQuery.words
 
     /// Whether none was given.
     var isEmpty: Bool { query == JobQuery() }
 
     var query: JobQuery {
         var query = JobQuery()
-        query.states = states.flatMap { $0 }
+        // Each was looked at when it was read.
+        _ = query.choose(states.flatMap { $0 })
         query.pipeline = pipeline
         query.producer = producer
         query.pattern = pattern
@@ -75,9 +76,9 @@ struct JobFilters: ParsableArguments {
         return glob
     }
 
-    @Sendable private static func states(_ text: String) throws -> [JobRecord.State] {
+    @Sendable private static func states(_ text: String) throws -> [String] {
         try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
-            if let state = JobRecord.State(rawValue: String(word)) { return state }
+            if words.contains(String(word)) { return String(word) }
             guard word != "waiting" else {
                 throw ValidationError("drops wait in the inbox, jobs are 'queued'; 'dropmill status' shows both")
             }

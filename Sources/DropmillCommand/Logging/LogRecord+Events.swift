@@ -136,6 +136,8 @@ extension LogRecord {
             self.init(
                 "released", "\(subject) released → \(target)", notes: [failure.summary],
                 fields: fields + Self.fields(failure))
+        case .failed(let failure) where failure.isCancel:
+            self.init("cancelled", message, notes: [failure.summary], fields: fields + Self.fields(failure))
         case .failed(let failure):
             self.init(
                 "failed", message, mark: .failed, notes: [failure.summary, failure.remedy],

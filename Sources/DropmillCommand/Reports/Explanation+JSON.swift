@@ -14,7 +14,7 @@ extension Explanation {
         if let job {
             json.object("job") { json in
                 json.text("id", job.id.text)
-                json.text("state", job.state.rawValue)
+                json.text("state", job.word)
             }
         }
     }

@@ -44,7 +44,7 @@ extension Explanation {
             case .inbox: "the newest job of this name"
             default: "its job"
             }
-        return ["", "\(what): \(job.id.text), \(job.state.rawValue)", "  dropmill show \(job.id.text)"]
+        return ["", "\(what): \(job.id.text), \(job.word)", "  dropmill show \(job.id.text)"]
     }
 
     private static let fromHere = " (observed here, not reported by a daemon)"

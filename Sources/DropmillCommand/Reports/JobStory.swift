@@ -59,7 +59,7 @@ struct JobStory {
     }
 
     private func headline(now: Timestamp) -> String {
-        if let finished = record.finishedAt { return "\(record.state.rawValue) \((now - finished).text) ago" }
+        if let finished = record.finishedAt { return "\(record.word) \((now - finished).text) ago" }
         let stage = pipeline.flatMap { $0.stages.indices.contains(record.stage) ? $0.stages[record.stage] : nil }
         switch record.state {
         case .queued: return stage.map { "queued for \($0)" } ?? "queued for settlement"
@@ -67,7 +67,7 @@ struct JobStory {
         case .deferred:
             let wait = record.nextAttempt.map { max(.zero, $0 - now) }
             return "waits to retry \(stage ?? "its stage")" + (wait.map { ", in \($0.text)" } ?? "")
-        default: return record.state.rawValue
+        default: return record.word
         }
     }
 
@@ -103,8 +103,8 @@ struct JobStory {
         }
         if let origin = record.retryOf { facts.append(("retry of", origin.text)) }
         if let first = record.replayOf { facts.append(("replay of", first.text)) }
-        for retry in retries { facts.append(("retried as", "\(retry.id.text) (\(retry.state.rawValue))")) }
-        for replay in replays { facts.append(("replayed as", "\(replay.id.text) (\(replay.state.rawValue))")) }
+        for retry in retries { facts.append(("retried as", "\(retry.id.text) (\(retry.word))")) }
+        for replay in replays { facts.append(("replayed as", "\(replay.id.text) (\(replay.word))")) }
         if let dismissal = record.dismissed {
             facts.append(("dismissed", "by \(dismissal.by), \(dismissal.at.localText)"))
         }

@@ -20,7 +20,7 @@ enum JobTable {
             let reason =
                 surroundings.hindrance(of: record) ?? (record.state == .processed ? "" : record.failure?.summary ?? "")
             table.add([
-                record.id.text, record.state.rawValue, record.pipeline,
+                record.id.text, record.word, record.pipeline,
                 place(of: record), ByteSize(bytes: record.drop.size).description,
                 record.claimedAt.localText, record.took(at: now).text,
                 EscapedText.printable(reason).shortened(to: longestReason),

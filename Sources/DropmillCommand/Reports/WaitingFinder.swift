@@ -51,7 +51,7 @@ enum WaitingFinder {
     private static func job(_ record: JobRecord) -> Result<Found, ControlClient.Problem> {
         let name = "\(record.id) (\(record.drop.name.text))"
         guard !record.state.isFinal else {
-            return .failure(.init(message: "\(name) is over: \(record.state.rawValue)"))
+            return .failure(.init(message: "\(name) is over: \(record.word)"))
         }
         return .success((.job(record.id.text), name))
     }

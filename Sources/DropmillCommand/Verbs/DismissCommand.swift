@@ -36,7 +36,7 @@ struct DismissCommand: ParsableCommand {
         if jobs.isEmpty == filters.isEmpty {
             throw ValidationError("name jobs, or choose some, such as by --code; not both")
         }
-        if filters.query.states.contains(where: { $0 != .failed }) {
+        if filters.query.words.contains(where: { $0 != JobRecord.State.failed.rawValue }) {
             throw ValidationError("only failed jobs can be dismissed")
         }
     }

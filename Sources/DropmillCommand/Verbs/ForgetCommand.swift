@@ -83,7 +83,7 @@ struct ForgetCommand: ParsableCommand {
         let subject = "\(record.id) ('\(record.drop.path)')"
         guard !record.state.isFinal else {
             return .failure(
-                Problem(text: "job \(subject) is finished (\(record.state.rawValue)); there is nothing to forget"))
+                Problem(text: "job \(subject) is finished (\(record.word)); there is nothing to forget"))
         }
         // One that another pipeline takes over is in a work folder that is not its own pipeline's any more.
         if isRunning, !record.isLeftAlone, let reason = Self.presence(of: record.id, in: folder) {
@@ -113,7 +113,7 @@ struct ForgetCommand: ParsableCommand {
         defer { lock?.release() }
         // Whoever had it before this lock may have changed it.
         if let now = try journal.job(record.id), now != record {
-            return .failure(Problem(text: "job \(subject) has gone on meanwhile (\(now.state.rawValue)); look again"))
+            return .failure(Problem(text: "job \(subject) has gone on meanwhile (\(now.word)); look again"))
         }
         return try folder.change("forget", ["jobs": [record.id.text]], in: journal) { () throws(JournalError) in
             // A start that finds it there again keeps it.

@@ -175,7 +175,8 @@ extension SendingOrder {
     /// Named jobs, or those that filters choose.
     init(jobs: [String], _ filters: JobFilters) {
         self.init(
-            jobs: jobs.isEmpty ? nil : jobs, all: jobs.isEmpty ? true : nil, pipeline: filters.pipeline,
+            jobs: jobs.isEmpty ? nil : jobs, all: jobs.isEmpty ? true : nil,
+            states: filters.states.isEmpty ? nil : filters.query.words, pipeline: filters.pipeline,
             producer: filters.producer, name: filters.pattern?.pattern, code: filters.code,
             since: filters.since?.nanoseconds, until: filters.until?.nanoseconds)
     }

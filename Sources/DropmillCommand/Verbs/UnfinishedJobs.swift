@@ -74,7 +74,7 @@ struct UnfinishedJobs {
             switch try JobFinder.find(text, in: journal) {
             case .nothing(let problem): problems.append(problem)
             case .found(let record) where record.state.isFinal:
-                problems.append("\(record.id.text) is over: \(record.state.rawValue)")
+                problems.append("\(record.id.text) is over: \(record.word)")
             case .found(let record): records.append(record)
             }
         }

@@ -25,7 +25,7 @@ extension JobRecord {
 
     /// Why nothing will go on with it: a sentence's end; nil where something may.
     var rest: String? {
-        if state.isFinal { return "it is over: \(state.rawValue)" }
+        if state.isFinal { return "it is over: \(word)" }
         guard isLeftAlone else { return nil }
         return "it is left alone; 'dropmill show \(id)' says why, and 'dropmill forget \(id)' gives it up"
     }

@@ -82,6 +82,8 @@ package struct Resubmission {
     package mutating func find(_ wanted: JobQuery, _ body: (JobRecord) -> Bool) throws(JournalError) {
         var query = wanted
         guard query.states.isEmpty || query.states.contains(kind.state) else { return }
+        // What somebody cancelled is sent in again by who asks for that.
+        if query.states.isEmpty { query.isCancelled = false }
         query.states = [kind.state]
         onTheirWay = nil
         var isEmpty = true
@@ -149,7 +151,7 @@ package struct Resubmission {
         default: return "it is not finished; 'dropmill show \(record.id.text)' shows how far it is"
         }
         if let next = try next(of: record) {
-            return "it was already retried, as \(next.id.text), which is \(next.state.rawValue)"
+            return "it was already retried, as \(next.id.text), which is \(next.word)"
         }
         var query = JobQuery()
         (query.states, query.original, query.limit) = ([.failed], record.original, 1)

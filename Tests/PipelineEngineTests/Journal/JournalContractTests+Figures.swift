@@ -34,6 +34,7 @@ extension JournalContractTests {
             released.failure = .released(by: "anna")
             try journal.write([cancelled, released], pipelines: [])
             #expect(try jobs("scans", .cancelled) == 1 && jobs("scans", .failed) == 0)
+            #expect(try journal.openFailures()["scans"] ?? 0 == 0)
             #expect(try journal.figures()["scans"]?.durations.count == 1)
             let before = try journal.figures()
             #expect(try journal.prune(finishedBefore: JournalSamples.time(99)) > 0)

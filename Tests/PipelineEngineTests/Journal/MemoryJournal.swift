@@ -125,7 +125,7 @@ final class MemoryJournal: Journal {
         let keys = contents.withLock { contents in
             let again = Set(contents.jobs.values.compactMap(\.retryOf))
             let counted = contents.jobs.values.filter { job in
-                !again.contains(job.id) && !job.isReleased && job.dismissed == nil
+                !again.contains(job.id) && !job.isReleased && !job.isCancelled && job.dismissed == nil
             }
             return counted.map { job in
                 JobCount(pipeline: job.pipeline, state: job.state, stage: job.state.isFinal ? 0 : job.stage, count: 0)
