@@ -39,6 +39,27 @@ import Testing
         #expect(names(feed.events(after: nil)) == ["snapshot"])
     }
 
+    @Test("How far stages are is an event of its own, and no reason to tell of all the rest again")
+    func progress() throws {
+        var feed = EventFeed(epoch: "e")
+        var board = board(["a", "b"])
+        _ = feed.take(board)
+        board.pipelines[0].runs = [
+            .init(job: "J1", time: 2, bytes: 5, entries: 1, total: 10),
+            .init(job: "J2", time: 2, bytes: 0, entries: 3, total: nil),
+            .init(job: "J3", time: 2, bytes: 0, entries: 0, total: nil),
+        ]
+        let told = feed.take(board)
+        #expect(names(told) == ["board", "progress"])
+        #expect(text(told)[0].contains("\"pipelines\":[]"))
+        let jobs = [
+            #"{"id":"J1","progress":{"done":5,"of":10,"unit":"bytes","rate":3}}"#,
+            #"{"id":"J2","progress":{"done":3,"unit":"entries","rate":2}}"#, #"{"id":"J3"}"#,
+        ]
+        #expect(text(told)[1].contains(#"data: {"jobs":[\#(jobs.joined(separator: ","))]}"#), "\(text(told)[1])")
+        #expect(names(feed.take(board)) == ["board"], "nothing has moved")
+    }
+
     @Test("What nobody can follow is not told one by one, and little is kept")
     func crowds() throws {
         var feed = EventFeed(epoch: "e")

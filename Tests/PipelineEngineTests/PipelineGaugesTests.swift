@@ -33,6 +33,28 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test("A stage that runs for longer than a moment tells how far it is")
+    func runs() async throws {
+        let gate = Gate()
+        let held = StageEntry.fake { (payload, context) throws(Failure) in
+            context.work.progress.expect(bytes: 10)
+            context.work.progress.add(bytes: 7, entries: 2)
+            return try gate.entry.stage.run(payload, in: context)
+        }
+        let engine = try EngineHarness(scratch: scratch, stages: [held])
+        try engine.start()
+        try engine.drop("a")
+        #expect(await eventually { engine.started.count == 1 })
+        #expect(await eventually { engine.gauges.first?.runs.isEmpty == false })
+        let run = try #require(engine.gauges.first?.runs.first)
+        #expect(run.bytes == 7 && run.entries == 2 && run.total == 10 && run.time >= .seconds(1))
+        #expect(run.job == engine.claimed.first?.id)
+        gate.open()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(engine.gauges.first?.runs.isEmpty == true)
+        _ = await engine.stop()
+    }
+
     @Test("A pipeline whose folders did not answer at the start is in trouble")
     func awaited() async throws {
         let engine = try EngineHarness(scratch: scratch, stages: [.passing])

@@ -12,12 +12,16 @@ import { calmly, tint } from "./view.js";
 
 export const isUnfinished = ({ state }) => UNFINISHED.includes(state);
 
-/** `1.4 GiB of 2.3 GiB, 410 MB/s`. */
+/** `1.4 GiB of 2.3 GiB, 410 MB/s`; without the second where nobody knows it. */
 export function progressText({ done, of: whole, unit, rate: speed }) {
   const parts =
     unit === "entries"
-      ? `${count(done)} of ${counted(whole, "entry", "entries")}`
-      : `${bytes(done)} of ${bytes(whole)}`;
+      ? whole
+        ? `${count(done)} of ${counted(whole, "entry", "entries")}`
+        : counted(done, "entry", "entries")
+      : whole
+        ? `${bytes(done)} of ${bytes(whole)}`
+        : bytes(done);
   return speed ? `${parts}, ${unit === "entries" ? `${count(Math.round(speed))} a second` : rate(speed)}` : parts;
 }
 
@@ -56,7 +60,7 @@ export function item(job, { pipeline = true } = {}) {
         : state === "running"
           ? [job.stage_kind, " ", age(job.stage_started_at ?? job.claimed_at)]
           : state;
-  const told = part?.of && state === "running" ? progressText(part) : why(job);
+  const told = part && state === "running" ? progressText(part) : why(job);
   return el(
     "li",
     { "data-key": job.id },

@@ -150,12 +150,17 @@ function stage(its, x, grid, job) {
     ),
     attempts(spans),
     runs &&
-      job.progress?.of > 0 &&
+      job.progress &&
       row(
         { class: "sub" },
         el("th", { role: "rowheader", scope: "row" }, el("span.vh", "how far it is")),
-        cell(".bars", {}, progress(job.progress.done, job.progress.of, kind), progressText(job.progress)),
-        cell(".num", {}, `${percent(job.progress.done, job.progress.of)} %`),
+        cell(
+          ".bars",
+          {},
+          job.progress.of > 0 && progress(job.progress.done, job.progress.of, kind),
+          progressText(job.progress),
+        ),
+        cell(".num", {}, job.progress.of > 0 && `${percent(job.progress.done, job.progress.of)} %`),
       ),
   ];
 }

@@ -49,7 +49,7 @@ function below({ state: its, pipeline, problem, job, as }) {
     return [
       el("a.row", { href: pathOf("/jobs", job.id) }, mark(job.state)),
       " ",
-      job.progress?.of > 0 && isUnfinished(job) ? `${job.stage_kind}: ${progressText(job.progress)}` : why(job),
+      job.progress && isUnfinished(job) ? `${job.stage_kind}: ${progressText(job.progress)}` : why(job),
     ];
   if (its === "arrived")
     return [

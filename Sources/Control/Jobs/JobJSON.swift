@@ -52,6 +52,7 @@ package enum JobJSON {
         }
         json.integer("stage", record.stage)
         if let kind = surroundings.stage(of: record) { json.text("stage_kind", kind) }
+        surroundings.run(of: record)?.writeProgress(&json)
         json.integer("failures", record.failures)
         json.integer("recoveries", record.recoveries)
         if let next = record.nextAttempt { json.text("next_attempt_at", next.iso8601) }

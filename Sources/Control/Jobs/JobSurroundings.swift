@@ -11,6 +11,8 @@ package struct JobSurroundings {
     package var loaded: Set<String>?
     /// The kinds of the stages of each pipeline, as far as they are known.
     private var stages: [String: [String]] = [:]
+    /// Which run for longer than a moment, by their ids.
+    private var runs: [String: BoardPipeline.Run] = [:]
     private let now: Timestamp
 
     /// `holds`: what people hold; `isRunning`: whether a daemon runs; nil if unknown.
@@ -38,6 +40,7 @@ package struct JobSurroundings {
             isRunning: true, at: .now())
         stages = Dictionary(board.pipelines.map { ($0.name, $0.stages.map(\.kind)) }) { $1 }
         loaded = Set(board.pipelines.map(\.name))
+        runs = Dictionary(board.pipelines.flatMap(\.runs).map { ($0.job, $0) }) { $1 }
     }
 
     /// By what the journal says.
@@ -64,6 +67,9 @@ package struct JobSurroundings {
         if record.state.isFinal { return record.failedStage }
         return stages[record.pipeline].flatMap { $0.indices.contains(record.stage) ? $0[record.stage] : nil }
     }
+
+    /// How far its stage is; nil where none runs, or that is not known.
+    package func run(of record: JobRecord) -> BoardPipeline.Run? { record.state.isFinal ? nil : runs[record.id.text] }
 
     /// Whether a daemon runs, but not the pipeline of an unfinished job.
     package func isUnloaded(_ record: JobRecord) -> Bool {

@@ -25,6 +25,8 @@ package struct BoardPipeline: Codable, Equatable, Sendable {
     package var minutes: Minutes
     package var free: [Free] = []
     package var stages: [Stage] = []
+    /// Stages that run for longer than a moment.
+    package var runs: [Run] = []
     /// What may be sent in through the page; nil: nothing.
     package var upload: Upload?
 
@@ -149,6 +151,21 @@ package struct BoardPipeline: Codable, Equatable, Sendable {
             self.deferred = deferred
             self.usual = usual
             self.failedLastHour = failedLastHour
+        }
+    }
+
+    /// How far a job's stage is.
+    package struct Run: Codable, Equatable, Sendable {
+        package var job: String
+        /// For how many seconds it runs.
+        package var time: Double
+        package var bytes: Int64
+        package var entries: Int64
+        /// Bytes there are in all; nil where that is not known.
+        package var total: Int64?
+
+        package init(job: String, time: Double, bytes: Int64, entries: Int64, total: Int64?) {
+            (self.job, self.time, self.bytes, self.entries, self.total) = (job, time, bytes, entries, total)
         }
     }
 

@@ -46,8 +46,25 @@ struct EventFeed: Sendable {
         if isOther || old.refused != new.refused || old.stopping != new.stopping || old.journal != new.journal {
             return [note(snapshot(new))]
         }
-        let changed = new.pipelines.filter { before[$0.name] != $0 }
-        return [note(event("board") { new.write(changed, areFilesNew ? files : nil, &$0) })]
+        let changed = new.pipelines.filter { pipeline in
+            var before = before[pipeline.name]
+            before?.runs = pipeline.runs
+            return before != pipeline
+        }
+        let events = [note(event("board") { new.write(changed, areFilesNew ? files : nil, &$0) })]
+        let runs = new.pipelines.filter { before[$0.name]?.runs != $0.runs }.flatMap(\.runs)
+        return runs.isEmpty ? events : events + [note(event("progress") { Self.write(runs, &$0) })]
+    }
+
+    private static func write(_ runs: [BoardPipeline.Run], _ json: inout JSONText) {
+        json.array("jobs") { json in
+            for run in runs {
+                json.object { json in
+                    json.text("id", run.job)
+                    run.writeProgress(&json)
+                }
+            }
+        }
     }
 
     /// How the files stand now: told with the next board.

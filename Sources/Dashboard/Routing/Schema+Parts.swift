@@ -174,6 +174,12 @@ extension Schema {
             .field("claimed_at", .time),
             .maybe("finished_at", .time),
             .maybe("duration_s", .number), .field("stage", .integer), .maybe("stage_kind", .text),
+            .maybe(
+                "progress",
+                .object([
+                    .field("done", .integer), .maybe("of", .integer), .field("unit", .choice(["bytes", "entries"])),
+                    .maybe("rate", .integer),
+                ])),
             .field("failures", .integer),
             .field("recoveries", .integer), .maybe("next_attempt_at", .time), .maybe("failed_stage", .text),
             .maybe("failure", .part(.failure)), .maybe("held", .part(.hold)), .maybe("paused", .part(.failure)),

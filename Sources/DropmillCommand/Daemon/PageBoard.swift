@@ -80,8 +80,13 @@ extension BoardPipeline {
         lastSettled = figures?.lastEnd?.nanoseconds
         free = Self.free(gauges, finding.spaces)
         stages = gauges.row.map { Stage($0, gauges.lately, at: now) }
+        runs = gauges.runs.prefix(Self.mostRuns).map {
+            Run(job: $0.job.text, time: $0.time.seconds, bytes: $0.bytes, entries: $0.entries, total: $0.total)
+        }
         upload = gauges.pipeline.flatMap { Upload($0) }
     }
+
+    private static let mostRuns = 100
 
     /// Of each file system once.
     private static func free(_ gauges: PipelineGauges, _ spaces: [FilePath: FreeSpace.Space]) -> [Free] {

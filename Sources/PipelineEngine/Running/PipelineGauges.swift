@@ -18,6 +18,16 @@ package struct PipelineGauges: Sendable {
         }
     }
 
+    /// A stage that runs for longer than a moment, and how far it is.
+    package struct Run: Sendable, Equatable {
+        package let job: JobID
+        package let time: Duration
+        package let bytes: Int64
+        package let entries: Int64
+        /// Bytes there are in all; nil where that is not known.
+        package let total: Int64?
+    }
+
     /// Trouble, and since when it is there.
     package struct Trouble: Sendable, Equatable {
         package let reason: Failure
@@ -37,6 +47,8 @@ package struct PipelineGauges: Sendable {
     package let stages: [String]
     /// Its stages, but for those.
     package internal(set) var row: [Stage] = []
+    /// What runs at these and at those for failed jobs, the longest first.
+    package internal(set) var runs: [Run] = []
     /// Folders on the file systems that it writes to, and how much is to be free there.
     package let folders: [FilePath]
     package var minFree = ByteSize(bytes: 0)
@@ -127,7 +139,12 @@ extension PipelineGauges {
             Stage(place, label: stage.stage.label, workers: stage.workers)
         }
         for runner in all { add(runner) }
+        let now = MonotonicTime.now()
+        runs = all.flatMap(\.workers).flatMap(\.running).map { Run($0, at: now) }.filter { $0.time >= Self.moment }
+            .sorted { $0.time > $1.time }
     }
+
+    private static let moment = Duration.seconds(1)
 
     private mutating func add(_ runner: PipelineRunner) {
         for entry in runner.machine.jobs.values {
@@ -155,6 +172,15 @@ extension PipelineGauges {
                 ? stage : row.firstIndex(where: { $0.place == runner.places[stage] })
         else { return }
         change(&row[index])
+    }
+}
+
+extension PipelineGauges.Run {
+    fileprivate init(_ running: StageWorkers.Running, at now: MonotonicTime) {
+        let progress = running.progress
+        (job, time) = (running.work.job.id, now - running.since)
+        (bytes, entries) = (progress.bytes, progress.entries)
+        total = progress.totalBytes > 0 ? progress.totalBytes : nil
     }
 }
 
