@@ -137,7 +137,7 @@ struct YAMLReader: ~Copyable {
     {
         guard let target = anchors[name] else {
             throw OptionProblem(
-                "'*\(name)' has no anchor '&\(name)' before it; quote a value that begins with '*'",
+                "nothing before it has this name as its anchor; quote a value that begins with '*'",
                 at: position)
         }
         try count(target.values, at: position)
@@ -167,7 +167,9 @@ struct YAMLReader: ~Copyable {
 
     private static func checkTag(_ event: YAMLEvent, allowed: String) throws(OptionProblem) {
         guard let tag = event.tag, tag != "!", tag != allowed else { return }
-        throw OptionProblem("the tag '\(EscapedText.of(tag))' is not supported; leave it out", at: event.position)
+        // It is not told: a password may begin with '!'.
+        throw OptionProblem(
+            "tags are not supported; leave it out, or quote a value that begins with '!'", at: event.position)
     }
 
     private static func firstInvalidByte(in text: [UInt8]) -> Int? {

@@ -98,7 +98,7 @@ struct HTTPStageTests {
         #expect(failure?.class == .file)
         #expect(
             failure?.summary.hasSuffix(
-                "answered with status \(status), a redirection to 'http://127.0.0.1:\(server.port)/else/***', which "
+                "answered with status \(status), a redirection to 'http://127.0.0.1:\(server.port)/else/•••', which "
                     + "Dropmill does not follow.") == true, "\(failure?.summary ?? "")")
         #expect(failure?.remedy.contains("'url'") == true)
     }
@@ -163,7 +163,31 @@ struct HTTPStageTests {
                 options(server, "/echo/${env:HOOK}", [("headers", ["Authorization": "Bearer ${env:KEY}"])]),
                 environment: ["HOOK": "h00k/h00k", "KEY": "k3y-k3y"])
         }
-        #expect(failure?.detail == "nothing at /echo/*** for Bearer ***")
+        #expect(failure?.detail == "nothing at /echo/••• for Bearer •••")
+    }
+
+    @Test func whatIsWrittenWhereSecretsMayBeIsHidden() async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = try fixture.failure(
+            "http",
+            options(server, "/echo/wr1tten?key=wr1tten", [("headers", ["Authorization": "Bearer t0k3n-t0k3n"])]))
+        #expect(failure.detail.contains("for •••") && !failure.detail.contains("t0k3n"), "\(failure.detail)")
+        #expect(failure.summary.contains("/echo/wr1tten?key=•••'"), "\(failure.summary)")
+        #expect(!failure.detail.contains("wr1tten"), "\(failure.detail)")
+        let notes = StageNotes()
+        try fixture.run(
+            "run",
+            [
+                "command": ["sh", "-c", "echo \"$KEY and ${KEY#* } and $SHORT\""],
+                "env": ["KEY": "Basic wr1tten", "SHORT": "brief"],
+            ], notes: notes)
+        #expect(notes.text == "standard output:\n••• and ••• and brief")
+        let signed = try fixture.failure("http", ["url": "http://anna:s3cr3t@127.0.0.1:1/{name}"])
+        #expect(signed.summary.contains("'http://•••@127.0.0.1:1/{name}'"), "\(signed.summary)")
+        for options: Options in [["url": "http://x/", "headers": "A: s3cr3t"], ["url": "s3cr3t://a:s3cr3t@"]] {
+            let problem = #expect(throws: OptionProblem.self) { try fixture.stage("http", options) }
+            #expect(problem?.message.contains(":s3cr3t") == false && problem?.message.contains(" s3cr3t") == false)
+        }
     }
 
     @Test func itIsCalledOff() async throws {
@@ -320,7 +344,7 @@ struct HTTPStageTests {
         try fixture.run(
             "run", ["command": ["sh", "-c", "echo \"got $KEY.\""], "env": ["KEY": "${env:KEY}"]], notes: notes,
             environment: ["KEY": "s3cr3t"])
-        #expect(notes.text == "standard output:\ngot ***.")
+        #expect(notes.text == "standard output:\ngot •••.")
     }
 }
 

@@ -11,9 +11,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a s3cr3t here", "a *** here"), ("s3cr3ts3cr3t", "******"), ("S3CR3T", "S3CR3T"), ("", ""),
+        ("a s3cr3t here", "a ••• here"), ("s3cr3ts3cr3t", "••••••"), ("S3CR3T", "S3CR3T"), ("", ""),
         // A combining mark makes another character of the last letter, and no other secret of it.
-        ("s3cr3t\u{301}!", "***\u{301}!"), ("s3cr3t-long", "***"),
+        ("s3cr3t\u{301}!", "•••\u{301}!"), ("s3cr3t-long", "•••"),
     ])
     func secretsAreHidden(text: String, expected: String) {
         #expect(masked(text, ["s3cr3t", "s3cr3t-long", "abc"]) == expected)
@@ -22,9 +22,9 @@ import Testing
     @Test func shortSecretsHideNothing() { #expect(masked("abc", ["abc"]) == "abc") }
 
     @Test func aPieceMayBeginOrEndWithinASecret() {
-        #expect(masked("r3t here", ["s3cr3t"], cut: (true, false)) == "*** here")
-        #expect(masked("here s3c", ["s3cr3t"], cut: (false, true)) == "here ***")
+        #expect(masked("r3t here", ["s3cr3t"], cut: (true, false)) == "••• here")
+        #expect(masked("here s3c", ["s3cr3t"], cut: (false, true)) == "here •••")
         #expect(masked("here s3c", ["s3cr3t"]) == "here s3c")
-        #expect(masked("cr3t s3cr", ["s3cr3t"], cut: (true, true)) == "*** ***")
+        #expect(masked("cr3t s3cr", ["s3cr3t"], cut: (true, true)) == "••• •••")
     }
 }

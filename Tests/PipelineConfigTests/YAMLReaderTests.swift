@@ -52,9 +52,9 @@ import Testing
         ),
         (
             "include: *pdf\n",
-            "1:10: '*pdf' has no anchor '&pdf' before it; quote a value that begins with '*'"
+            "1:10: nothing before it has this name as its anchor; quote a value that begins with '*'"
         ),
-        ("a: !!binary aGk=\n", "1:4: the tag 'tag:yaml.org,2002:binary' is not supported; leave it out"),
+        ("a: !!binary aGk=\n", "1:4: tags are not supported; leave it out, or quote a value that begins with '!'"),
         ("[a]: b\n", "1:1: a key must be a string"),
         ("a: \u{7}\n", "1:4: not valid YAML: control characters are not allowed"),
     ])

@@ -20,7 +20,9 @@ package struct HTTPStage: OwnStage {
         "headers", "request headers, which may hold secrets", takes: "a map of strings", default: [], shown: "",
         schema: .map(.text), takesSecrets: true
     ) { (node, context) throws(OptionProblem) in
-        guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
+        guard case .map(let entries) = node.content else {
+            throw node.problem("expected a map, found \(node.kindAlone)")
+        }
         var headers: [(key: String, value: SecretText)] = []
         for entry in entries {
             guard !entry.key.isEmpty, entry.key.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
@@ -123,11 +125,11 @@ package struct HTTPStage: OwnStage {
         guard mayKnow(try url.place()) else {
             throw Failure(
                 .environment, code: "http.insecure",
-                summary: "'\(url.source)' now goes to another host over http:// and would send a secret unencrypted.",
+                summary: "'\(url.shown)' now goes to another host over http:// and would send a secret unencrypted.",
                 remedy: "Use https://, or set 'insecure: true'; processing resumes by itself.")
         }
         let url = try url.url(context.job.values)
-        var secrets = url.secrets
+        var secrets = url.secrets + self.url.literals
         // A request may arrive twice (after a crash, or if its answer was lost): this lets the server detect that.
         var lines: [(name: String, value: String)] = [
             ("Idempotency-Key", "\(context.job.id)-\(context.place)"), ("Content-Type", type),
@@ -170,16 +172,16 @@ package struct HTTPStage: OwnStage {
         case .stopped: return .cancelled
         case .address(let words):
             return .file(
-                "http.url", "'\(url.source)' is not a usable URL: \(masked(words)).",
+                "http.url", "'\(url.shown)' is not a usable URL: \(masked(words)).",
                 remedy: "Correct 'url' in the stage 'http'.")
         case .connection(let words):
             return Failure(
-                .transient, code: "http.connection", summary: "'\(url.source)' cannot be reached: \(masked(words)).",
+                .transient, code: "http.connection", summary: "'\(url.shown)' cannot be reached: \(masked(words)).",
                 remedy: "Check that the server is running and reachable from here; then send the file again.")
         case .setup(let words):
             return Failure(
                 .environment, code: "http.setup",
-                summary: "A request to '\(url.source)' cannot be set up: \(masked(words)).",
+                summary: "A request to '\(url.shown)' cannot be set up: \(masked(words)).",
                 remedy: "Correct 'ca' (a file of PEM certificates) and the other options of the stage 'http'; "
                     + "processing resumes by itself.")
         }
@@ -200,7 +202,7 @@ package struct HTTPStage: OwnStage {
             }
         var failure = Failure(
             isTransient ? .transient : .file, code: "http.status",
-            summary: "'\(url.source)' answered with status \(answer.status)\(fact)",
+            summary: "'\(url.shown)' answered with status \(answer.status)\(fact)",
             remedy: redirect != nil
                 ? "If that is the right address, set it as 'url' of the stage 'http'; then send the file again."
                 : isTransient

@@ -9,8 +9,12 @@ struct WebAddress: Sendable {
         case template(Template)
     }
 
-    /// The text as it was written: what may be shown.
+    /// The text as it was written.
     let source: String
+    /// The same without who signs in and the values of its query, which may be secrets.
+    let shown: String
+    /// These.
+    let literals: [String]
     let position: SourcePosition
     private let pieces: [Piece]
 
@@ -23,6 +27,12 @@ struct WebAddress: Sendable {
         let text = try SecretText(node, in: context)
         source = text.source
         position = node.position
+        let (shown, hidden) = Concealed.urls(in: Array(source.utf8))
+        self.shown = String(decoding: shown, as: UTF8.self)
+        literals = hidden.flatMap { piece in
+            let signed = piece.split(separator: UInt8(ascii: ":"), maxSplits: 1)
+            return ([piece] + signed.dropFirst()).map { String(decoding: $0, as: UTF8.self) }
+        }
         var pieces: [Piece] = []
         for part in text.parts {
             guard case .text(var rest) = part else {
@@ -72,7 +82,7 @@ struct WebAddress: Sendable {
 
     /// Where a URL with this beginning leads. What drops are called must have no say in it.
     private func place(_ beginning: String) throws(Problem) -> WebPlace {
-        let shown = EscapedText.of(source)
+        let shown = EscapedText.of(shown)
         for case .template(let placeholder) in pieces where !Self.hasWholeHost(beginning) {
             throw Problem(
                 message: "'\(shown)' has '\(placeholder.source)' before its path, so the name of a drop could choose "

@@ -10,7 +10,7 @@ struct ProgramOutput {
     private let streams: [(name: String, written: Program.Written)]
     private let secrets: [[UInt8]]
 
-    /// What it wrote. `secrets`: what is to be replaced by stars.
+    /// What it wrote. `secrets`: what is not to be shown.
     init(_ outcome: Program.Outcome, without secrets: [String]) {
         streams = [("standard error", outcome.error), ("standard output", outcome.output)]
         self.secrets = secrets.map { Array($0.utf8) }

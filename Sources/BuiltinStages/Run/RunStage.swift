@@ -30,7 +30,9 @@ package struct RunStage: OwnStage {
         takes: "a map of strings", default: [],
         shown: "", schema: .map(.text), takesSecrets: true
     ) { (node, context) throws(OptionProblem) in
-        guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
+        guard case .map(let entries) = node.content else {
+            throw node.problem("expected a map, found \(node.kindAlone)")
+        }
         var variables: [(key: String, value: SecretText)] = []
         for entry in entries {
             guard !entry.key.isEmpty, !entry.key.contains("="), !entry.key.utf8.contains(0) else {

@@ -1,10 +1,12 @@
+import PipelineKit
+
 /// Replaces secrets in what is shown.
 enum Masking {
     /// Shorter ones are found everywhere, and hide nothing.
     private static let leastBytes = 4
-    private static let stars = Array("***".utf8)
+    private static let mark = Array(Concealed.mark.utf8)
 
-    /// The bytes with stars in the place of each secret; the longer of two that begin at one place goes first.
+    /// The bytes with a mark in the place of each secret; the longer of two that begin at one place goes first.
     /// `beginsWithin`, `endsWithin`: they are a piece of something, and may begin or end within a secret.
     static func masked(
         _ bytes: [UInt8], _ secrets: [[UInt8]], beginsWithin: Bool = false, endsWithin: Bool = false
@@ -16,18 +18,18 @@ enum Masking {
         var index = beginsWithin ? secrets.map { endOfSecret($0, in: bytes) }.max() ?? 0 : 0
         let open = endsWithin ? secrets.map { beginningOfSecret($0, in: bytes) }.max() ?? 0 : 0
         let end = bytes.count - open
-        if index > 0 { result += stars }
+        if index > 0 { result += mark }
         while index < end {
             let rest = bytes[index...]
             if let secret = secrets.first(where: { rest.starts(with: $0) }) {
-                result += stars
+                result += mark
                 index += secret.count
             } else {
                 result.append(bytes[index])
                 index += 1
             }
         }
-        return index < bytes.count ? result + stars : result
+        return index < bytes.count ? result + mark : result
     }
 
     /// How many of the first bytes are the end of a secret.

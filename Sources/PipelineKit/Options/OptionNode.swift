@@ -48,6 +48,9 @@ package struct OptionNode: Sendable, Equatable {
         }
     }
 
+    /// The same without what was written, which may be a secret.
+    package var kindAlone: String { if case .scalar = content { "a string" } else { kind } }
+
     /// A problem at this value.
     package func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }
 }

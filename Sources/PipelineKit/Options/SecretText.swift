@@ -61,7 +61,7 @@ package struct SecretText: Sendable, Hashable {
     package struct Revealed: Sendable {
         /// The text itself.
         package var text = ""
-        /// The values of the secrets in it, to be kept out of what is shown.
+        /// The values of the secrets in it, and what else is to be kept out of what is shown.
         package var secrets: [String] = []
 
         package init() {}
@@ -79,7 +79,16 @@ package struct SecretText: Sendable, Hashable {
     package func reveal() throws(Failure) -> Revealed {
         var revealed = Revealed()
         for part in parts { try revealed.add(part) }
+        revealed.secrets += literals
         return revealed
+    }
+
+    /// What may be a secret of what was written: where some is kept elsewhere, words such as `Bearer` are none.
+    private var literals: [String] {
+        let texts = parts.compactMap { if case .text(let text) = $0 { text } else { nil } }
+        return texts.flatMap(Concealed.words).filter { word in
+            texts.count == parts.count || !word.allSatisfy { $0.isLetter || $0.isWhitespace }
+        }
     }
 
     private static func resolve(_ part: Part) throws(Failure) -> String {

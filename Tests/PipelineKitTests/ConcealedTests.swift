@@ -1,0 +1,24 @@
+import Testing
+
+@testable import PipelineKit
+
+@Suite struct ConcealedTests {
+    @Test(arguments: [
+        ("https://example.org/in/{name}", "https://example.org/in/{name}"),
+        ("https://anna:s3cr3t@example.org/in", "https://•••@example.org/in"),
+        ("see ftp://tok3n@a/ and http://b:c@d", "see ftp://•••@a/ and http://•••@d"),
+        // Of two signs the last one ends it.
+        ("https://anna:p@ss@example.org:8443/x@y", "https://•••@example.org:8443/x@y"),
+        ("https://anna:${file:/etc/a/b}@example.org/in", "https://•••@example.org/in"),
+        ("https://${HOST:-a@b}/in", "https://${HOST:-a@b}/in"),
+        ("${SCHEME}://a:b@c", "${SCHEME}://•••@c"),
+        ("https://a/in?token=s3cr3t&name={name}&x", "https://a/in?token=•••&name={name}&•••"),
+        ("https://a/in?k=${env:KEY}&l=a=b#end", "https://a/in?k=${env:KEY}&l=•••#end"),
+        ("https://a/in?s3cr3t", "https://a/in?•••"), ("https://a/in?", "https://a/in?"),
+        ("https://a?t=https://b:c@d", "https://a?t=•••"),
+        ("'https://a:b@c' \"https://d:e@f\"", "'https://•••@c' \"https://•••@f\""),
+        ("no://", "no://"), ("://a@b", "://a@b"), ("https://a:b@", "https://•••@"), ("", ""), ("a@b: c", "a@b: c"),
+        ("https://a:{b@c", "https://•••@c"),
+    ])
+    func urlsAreShownWithoutTheirSecrets(text: String, shown: String) { #expect(Concealed.urls(in: text) == shown) }
+}
