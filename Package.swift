@@ -206,7 +206,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PipelineConfigTests",
-            dependencies: ["PipelineConfig", "BuiltinStages", "Files", "PipelineKit", "TestSupport"],
+            dependencies: ["PipelineConfig", "BuiltinStages", "Files", "PipelineKit", "TestSupport", "TestTools"],
             swiftSettings: strict),
         .testTarget(
             name: "PipelineEngineTests",

@@ -51,6 +51,12 @@ package struct PipelineLoader: Sendable {
         return draft(of: file.path, file.text, &problems)?.name?.value
     }
 
+    /// A pipeline file as it may be shown; nil where it cannot be read as YAML, and where in it, so that nobody knows
+    /// what in it is a secret.
+    package func shown(_ file: PipelineFiles.File) -> ShownText? {
+        ShownText(file.text, .file(registry), secretKeys: ShownKeys.secretKeys(registry))
+    }
+
     /// The daemon's settings of these files, as they were read.
     package func settings(of files: PipelineFiles) throws(ConfigProblems) -> ServiceSettings {
         var problems: [ConfigProblem] = []

@@ -15,4 +15,6 @@ struct YAMLEvent {
     let position: SourcePosition
     var anchor: String?
     var tag: String?
+    /// Where a scalar or an alias stands, with its anchor and tag: in characters of the text.
+    var range = 0..<0
 }

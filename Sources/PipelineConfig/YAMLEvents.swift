@@ -37,14 +37,15 @@ struct YAMLEvents: ~Copyable {
         case YAML_DOCUMENT_START_EVENT: return YAMLEvent(content: .documentStart, position: position)
         case YAML_DOCUMENT_END_EVENT: return YAMLEvent(content: .documentEnd, position: position)
         case YAML_ALIAS_EVENT:
-            return YAMLEvent(content: .alias(Self.text(event.data.alias.anchor) ?? ""), position: position)
+            let name = Self.text(event.data.alias.anchor) ?? ""
+            return YAMLEvent(content: .alias(name), position: position, range: Self.range(event))
         case YAML_SCALAR_EVENT:
             let scalar = event.data.scalar
             let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
             let plain = scalar.style == YAML_PLAIN_SCALAR_STYLE
             return YAMLEvent(
                 content: .scalar(String(decoding: bytes, as: UTF8.self), plain: plain), position: position,
-                anchor: Self.text(scalar.anchor), tag: Self.text(scalar.tag))
+                anchor: Self.text(scalar.anchor), tag: Self.text(scalar.tag), range: Self.range(event))
         case YAML_SEQUENCE_START_EVENT:
             let start = event.data.sequence_start
             return YAMLEvent(
@@ -57,6 +58,11 @@ struct YAMLEvents: ~Copyable {
         case YAML_MAPPING_END_EVENT: return YAMLEvent(content: .mapEnd, position: position)
         default: return YAMLEvent(content: .streamEnd, position: position)
         }
+    }
+
+    private static func range(_ event: yaml_event_t) -> Range<Int> {
+        let begin = Int(clamping: event.start_mark.index)
+        return begin..<max(begin, Int(clamping: event.end_mark.index))
     }
 
     private static func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> String? {

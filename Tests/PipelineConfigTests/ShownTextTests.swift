@@ -1,0 +1,221 @@
+import BuiltinStages
+import TestTools
+import Testing
+
+@testable import PipelineConfig
+
+/// What of a pipeline file people see who may look.
+@Suite struct ShownTextTests {
+    private static func shown(_ text: String) -> String? { shown(Array(text.utf8))?.lines.joined(separator: "\n") }
+
+    private static func shown(_ text: [UInt8]) -> ShownText? {
+        ShownText(text, .file(.builtin), secretKeys: ShownKeys.secretKeys(.builtin))
+    }
+
+    @Test func aFileIsShownAsItWasWritten() throws {
+        let text = """
+            # Covers: # they are checked
+            name: covers      # ours
+            inbox: ${ROOT:-/srv}/in
+            match: { include: ["*.pdf", '*.tif'], depth: all }
+            ready: {
+              quiet: 1s, # not less
+            }
+
+            stages:
+              - detect
+              - &once run:
+                  command: [gs, "-o", "{file}"]
+                  when: "*.ps"
+                  retry: { attempts: 2 }
+              - bag: { info: { Contact: "two
+                  lines" } }
+              - http: { url: "https://example.org/in/{name}?job={job}" }
+              - move: { to: "é/{date:%Y}" }
+            on_failure: { run: { command: [notify], stdin: report } }
+            """
+        #expect(Self.shown(text) == text)
+        #expect(Self.shown(text + "\n") == text)
+        #expect(Self.shown("\u{FEFF}" + text.replacing("\n", with: "\r\n")) == text)
+    }
+
+    @Test(arguments: [
+        // All values where secrets may be, whether they are, however they are written.
+        ("stages: [run: { env: { A: b, 'C': \"d\" } }]", "stages: [run: { env: { A: •••, 'C': ••• } }]"),
+        (
+            "stages:\n- http:\n   headers:\n    A: Bearer x\n     y\n    B: |\n     one\n\n     two\n   body: report",
+            "stages:\n- http:\n   headers:\n    A: •••\n     •••\n    B: •••\n     •••\n\n     •••\n   body: report"
+        ),
+        (
+            "stages: [run: { env: { A: [b, c], D: { e: f } } }]",
+            "stages: [run: { env: { A: [•••, •••], D: { e: ••• } } }]"
+        ),
+        ("stages: [http: { headers: 'A: b' }]", "stages: [http: { headers: ••• }]"),
+        // A name without a value may be one.
+        (
+            "stages: [http: { headers: { A s3cr3t, s3cr3t, \"B\": } }]",
+            "stages: [http: { headers: { •••, •••, •••: } }]"
+        ),
+        ("stages: [run: { env: { 'A b': c } }]", "stages: [run: { env: { •••: ••• } }]"),
+        // What nobody knows.
+        (
+            "passwd: x\nstages: [run: { evn: { A: b } }, runn: { env: { A: b } }, s3]",
+            "passwd: •••\nstages: [run: { evn: { A: ••• } }, runn: { env: { A: ••• } }, •••]"
+        ),
+        ("stages:\n- run:\n    command: x\n    env:\n  A: b", "stages:\n- run:\n    command: x\n    env:\n  A: •••"),
+        ("match: { env: { A: b } }\ninbox: { c: d }", "match: { env: { A: ••• } }\ninbox: { c: ••• }"),
+        ("- a\n- b: c", "- •••\n- b: •••"), ("s3cr3t", "•••"),
+        // Others' values that are named where secrets are.
+        ("name: &n abc\nstages: [http: { headers: { A: *n } }]", "name: •••\nstages: [http: { headers: { A: ••• } }]"),
+        (
+            "x: &x { A: &y b }\nmatch: { include: [*y] }\nstages: [run: { env: *x }]",
+            "x: &x { A: ••• }\nmatch: { include: [*y] }\nstages: [run: { env: ••• }]"
+        ),
+        // URLs, wherever they are.
+        (
+            "stages: [http: { url: \"https://a:b@c/{name}?d=e\" }, run: { command: [curl, 'ftp://f@g'] }]",
+            "stages: [http: { url: \"https://•••@c/{name}?d=•••\" }, run: { command: [curl, 'ftp://•••@g'] }]"
+        ),
+        ("stages: [http: { url: \"https:\\u002f/a:b@c\" }]", "stages: [http: { url: ••• }]"),
+        // Comments beside, within and behind what is not shown.
+        (
+            "stages:\n- http: # 1\n   body: report\n   headers: # 2\n    # 3\n    A: b # 4\n   # 5\n   method: PUT # 6",
+            "stages:\n- http: # 1\n   body: report\n   headers: # •••\n    # •••\n    A: ••• # •••\n   # •••\n   method: PUT # 6"
+        ),
+        ("stages: [http: { headers: { # 1\n} # 2\n}] # 3", "stages: [http: { headers: { # •••\n} # •••\n}] # •••"),
+        ("stages: [http: { url: 'http://a@b' # 1\n# 2\n}]", "stages: [http: { url: 'http://•••@b' # •••\n# 2\n}]"),
+        // Comments with what was a setting, and with what is one.
+        ("# - http: {\n#   Headers: { A: b } }\nname: c # d", "# •••\n# •••\nname: c # d"),
+        ("name: c # d\n# e\n# its Token is f\n\n# g", "name: c # d\n# •••\n# •••\n\n# g"),
+        (
+            "# ftp://a@b\nname: c # it was s3cr3t!\nstages: [run: { env: { A: 'Bearer s3cr3t' } }]",
+            "# ftp://•••@b\nname: c # it was •••!\nstages: [run: { env: { A: ••• } }]"
+        ),
+        ("# was s3cr3t\nstages: [run: { env: { A: s3cr3t } }]", "# was •••\nstages: [run: { env: { A: ••• } }]"),
+    ])
+    func secretsAreNot(text: String, shown: String) { #expect(Self.shown(text) == shown) }
+
+    @Test(arguments: ["", "# only this", "a: [", "a: *s3cr3t", "a: !s3cr3t b", "a: 1\n---\nb: 2", "a: \u{7}"])
+    func whatIsNoYAMLIsNotShown(text: String) { #expect(Self.shown(text) == nil) }
+
+    @Test func whatIsNoTextIsNotShown() { #expect(Self.shown([0x61, 0x3A, 0xFF]) == nil) }
+
+    @Test("No secret of a file is shown, and the rest as it is", arguments: 0..<300)
+    func anyFile(seed: UInt64) throws {
+        var file = RandomPipeline(seed: seed)
+        let text = file.text()
+        let problems = YAMLReader.read(Array(text.utf8)).problems
+        let shown = try #require(Self.shown(text), "\(problems)\n\(text)")
+        for secret in file.secrets { #expect(!shown.contains(secret), "\(secret):\n\(text)\n--\n\(shown)") }
+        for word in file.publics { #expect(shown.contains(word), "\(word):\n\(text)\n--\n\(shown)") }
+        let lines = (text.split(whereSeparator: \.isNewline), shown.split(whereSeparator: \.isNewline))
+        #expect(lines.0.count == lines.1.count)
+        for (line, its) in zip(lines.0, lines.1) where !file.secrets.contains(where: { line.contains($0) }) {
+            #expect(line == its || its.contains("•••"), "\(text)\n--\n\(shown)")
+        }
+    }
+}
+
+/// A pipeline with secrets in all ways in which one may be written.
+private struct RandomPipeline {
+    private var random: SeededGenerator
+    private(set) var secrets: [String] = []
+    private(set) var publics: [String] = []
+    private var values: [String] = []
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    mutating func text() -> String {
+        var text = comment("")
+        let anchor = chance(4) ? word() : nil
+        text += "name: \(anchor.map { "&a \($0)" } ?? open())\n"
+        text += "inbox: /srv/\(open()) # \(word())\n\(comment(""))stages:\n"
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let isRun = chance(2)
+            let key = isRun ? "env" : "headers"
+            text += comment("  ")
+            if chance(3) {
+                text += "  - \(isRun ? "run" : "http"): { \(key): { \(flow(anchor)) }, timeout: \(open()) }\n"
+                continue
+            }
+            text += "  - \(isRun ? "run" : "http"):\n"
+            text += isRun ? "      command: [\(open()), 'ftp://\(secret())@\(open())']\n" : "      url: \(url())\n"
+            text += "      \(key):\(chance(3) ? " # \(told())" : "")\n"
+            for _ in 0..<Int.random(in: 1...3, using: &random) { text += block(anchor) }
+            if chance(2) { text += "      # was \(told())\n" }
+            text += "      timeout: \(open()) # \(word())\n"
+        }
+        if chance(2) { text += "unknown: { a: [\(secret()), { b: \"\(secret())\" }] }\n" }
+        return text.replacing("\n", with: chance(3) ? "\r\n" : "\n")
+    }
+
+    private mutating func word() -> String {
+        String((0..<10).map { _ in "abcdefghijklmnopqrstuvwxyzé".randomElement(using: &random) ?? "a" })
+    }
+
+    private mutating func secret() -> String {
+        values.append(told())
+        return values.last ?? ""
+    }
+
+    /// One in a comment that nobody else has.
+    private mutating func told() -> String {
+        secrets.append(word())
+        return secrets.last ?? ""
+    }
+
+    private mutating func open() -> String {
+        publics.append(word())
+        return publics.last ?? ""
+    }
+
+    /// What stands elsewhere is a secret once it is named here.
+    private mutating func alias(_ anchor: String?) -> String {
+        guard let anchor, chance(2) else { return "~" }
+        secrets.append(anchor)
+        return "*a"
+    }
+
+    /// One time in so many.
+    private mutating func chance(_ many: UInt64) -> Bool { random.next() % many == 0 }
+
+    private mutating func comment(_ indent: String) -> String {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return "\(indent)# \(word())\n\n"
+        case 1: return "\(indent)# - http: { headers: { A: \(told()) } }\n\(indent)# \(told())\n"
+        // One that is a value, too.
+        case 2: return values.randomElement(using: &random).map { "\(indent)# \($0) was it\n" } ?? ""
+        default: return ""
+        }
+    }
+
+    private mutating func url() -> String {
+        "\"https://\(secret()):\(secret())@\(open()).example/{name}?\(open())=\(secret())#\(open())\" # \(told())"
+    }
+
+    private mutating func flow(_ anchor: String?) -> String {
+        "K: \(scalar()), \"L\": '\(secret()) ''\(secret())', \(secret()), M: \(alias(anchor))"
+    }
+
+    private mutating func scalar() -> String {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: "Bearer \(secret())"
+        case 1: "\"\(secret())\\n\(secret()) \\\"# \(told())\""
+        case 2: "!!str \(secret())"
+        default: "\(secret())#\(secret()):\(secret())"
+        }
+    }
+
+    private mutating func block(_ anchor: String?) -> String {
+        let key = "        \(chance(2) ? "K\(random.next())" : "'L-\(random.next())'"): "
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0: return "\(key)|-  # \(told())\n          \(secret())\n\n          # \(told())\n"
+        case 1: return "\(key)>2\n          \(secret())\n            \(secret())\n"
+        case 2: return "\(key)\(secret())\n          \(secret())\n\n          \(secret())\n"
+        case 3: return "\(key)\"\(secret())\n          \(secret()) \\\n          \(secret())\" # \(told())\n"
+        case 4: return "\(key)&b \(secret())\n        ? M\(random.next())\n        : \(secret())\n"
+        case 5: return "        # \(told())\n\(key)\(alias(anchor))\n"
+        default: return "\(key)\(scalar())\n"
+        }
+    }
+}
