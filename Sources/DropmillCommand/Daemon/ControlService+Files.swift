@@ -6,10 +6,9 @@ import PipelineConfig
 import SystemPackage
 
 extension ControlService {
-    /// On a queue of its own: a disk that does not answer holds up no other question.
-    static func files(_ reloader: Reloader) -> ControlHandler {
-        let queue = DispatchQueue(label: "dropmill.control.files")
-        return ControlHandler(FilesVerb.self) { @Sendable _, peer, reply in
+    /// On the queue of what reads files: a disk that does not answer holds up no other question.
+    static func files(_ reloader: Reloader, on queue: DispatchQueue) -> ControlHandler {
+        ControlHandler(FilesVerb.self) { @Sendable _, peer, reply in
             queue.async { @Sendable in reply(.success(answer(reloader, isOwn: ControlAccess().isOwn(peer)))) }
         }
     }

@@ -1,4 +1,5 @@
 import Control
+@preconcurrency import Dispatch
 import Files
 import PipelineConfig
 import PipelineEngine
@@ -28,9 +29,10 @@ enum ControlService {
     }
 
     private static func handlers(_ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed) -> [ControlHandler] {
-        [
-            waiting(engine), drops(engine), drop(engine), health(engine, reloader), subscribe(feed), files(reloader),
-            preview(engine),
+        let files = DispatchQueue(label: "dropmill.control.files")
+        return [
+            waiting(engine), drops(engine), drop(engine), health(engine, reloader), subscribe(feed),
+            self.files(reloader, on: files), file(engine, reloader, on: files), preview(engine),
             reload(reloader), hold(engine), cancel(engine), release(engine), bump(engine),
         ] + reading(engine.reading)
     }

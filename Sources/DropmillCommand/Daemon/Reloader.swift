@@ -59,12 +59,12 @@ final class Reloader: Sendable {
     /// What it was started with.
     let paths: [FilePath]
     let place: SettingsPlace
-    private let loader: PipelineLoader
+    let loader: PipelineLoader
     private let report: @Sendable (EngineEvent) -> Void
     private let service: ServiceNotifier?
     private let state: Mutex<State>
     let queue = DispatchQueue(label: "dropmill.reload")
-    private let lookout: Lookout
+    let lookout: Lookout
     private let patience: Double
     private let retry: Duration?
     private let awaiting: Awaiting
@@ -114,6 +114,9 @@ final class Reloader: Sendable {
     /// When the configuration that is in force was loaded.
     var takenAt: Timestamp { state.withLock { $0.takenAt } }
 
+    /// The files in force, and since when they are.
+    var inForce: (PipelineFiles, since: Timestamp) { state.withLock { ($0.loaded, $0.takenAt) } }
+
     /// Those that have not begun, since their folders do not answer.
     var silent: [PipelineReading.Silence] { state.withLock { $0.silent } }
 
@@ -134,7 +137,7 @@ final class Reloader: Sendable {
     }
 
     /// How many seconds one look may take: to answer a question about the files, and to try silent folders again.
-    private static let patienceWithAsking = 3.0
+    static let patienceWithAsking = 3.0
 
     private func read(_ mayLook: Lookout.Permit) -> PipelineFiles {
         PipelineLoader.read(paths, settings: place, mayLook)
