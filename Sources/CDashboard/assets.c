@@ -27,6 +27,9 @@ static const unsigned char drop_js[] = {
 static const unsigned char failed_js[] = {
 #embed "assets/failed.js"
 };
+static const unsigned char file_js[] = {
+#embed "assets/file.js"
+};
 static const unsigned char filters_js[] = {
 #embed "assets/filters.js"
 };
@@ -138,6 +141,7 @@ static const dm_asset assets[] = {
     ASSET("dom.js", dom_js),
     ASSET("drop.js", drop_js),
     ASSET("failed.js", failed_js),
+    ASSET("file.js", file_js),
     ASSET("filters.js", filters_js),
     ASSET("job.js", job_js),
     ASSET("jobfacts.js", jobfacts_js),

@@ -48,6 +48,8 @@ class Shop:
         self.changes = shop.make_changes()
         self.files = {"loaded": 7, "changed": [{"file": "/etc/dropmill/covers.yaml", "kind": "changed", "at": shop.stamp(180)}], "refused": []}
         self.reload_problems = []
+        # What is said of a pipeline's file instead of shop.FILE.
+        self.file_answer, self.file_refusal, self.file_reads = None, None, 0
         self.state, self.gone, self.silent = "up", False, False
         self.streams, self.runs, self.received, self.asked = [], {}, {}, []
         self.number = 0
@@ -294,6 +296,12 @@ class Handler(BaseHTTPRequestHandler):
             case ["pipelines", name]:
                 pipeline = its.pipeline(name)
                 return shop.details(pipeline) if its.parts else pipeline
+            case ["pipelines", name, "file"]:
+                pipeline = its.pipeline(name)
+                its.file_reads += 1
+                if its.file_refusal:
+                    raise its.file_refusal
+                return its.file_answer or shop.file_of(pipeline, its.files["changed"])
             case ["waiting"]:
                 all_ = shop.make_waiting(its.pipelines)
                 wished = one.get("pipeline")

@@ -488,6 +488,64 @@ def test_reload():
         expect(page.locator("main .banner")).to_have_count(0)
 
 
+def test_file():
+    """The file as loaded, what differs on disk, and a reload beside it; its lines stay in the page while figures change."""
+    with visit("/pipelines/covers") as (page, its):
+        live(page)
+        panel = page.locator("#file")
+        expect(panel).to_contain_text("covers.yaml, loaded 09:30; 1 line differs on disk, changed 14:29")
+        changed = panel.locator(".del, .add")
+        expect(changed).to_have_count(2)
+        assert [text.split(":")[0] for text in changed.all_text_contents()] == ["loaded", "on disk"]
+        assert [each.locator(".sg").text_content() for each in changed.all()] == ["−", "+"]
+        expect(panel).to_contain_text("••• stands for what may be a secret")
+        # The numbers are those of what is loaded.
+        assert panel.locator(".l").count() == 13
+        panel.locator("pre").evaluate("(pre) => { window.pre = pre; window.first = pre.querySelector('.l'); pre.scrollLeft = 40 }")
+        its.pipeline("covers")["jobs"]["running"] = 77
+        its.board("covers")
+        expect(page.locator("main .title")).to_contain_text("77 running")
+        assert page.evaluate("window.first.isConnected && window.pre.isConnected") and its.file_reads == 1
+        page.get_by_role("button", name="Reload all 7").click()
+        expect(page.locator("#said")).to_contain_text("Reloaded: covers changed")
+        expect(panel).to_contain_text("covers.yaml, loaded 09:30; the same on disk")
+        expect(changed).to_have_count(0)
+        expect(page.locator("main .banner")).to_have_count(0)
+        # Changed again.
+        its.files = {"loaded": 7, "changed": [{"file": "/etc/dropmill/covers.yaml", "kind": "changed", "at": shop.stamp(1)}], "refused": []}
+        its.board("covers")
+        expect(changed).to_have_count(2)
+    with visit("/pipelines/covers", fake.Shop(role="look")) as (page, _):
+        live(page)
+        expect(page.locator("#file .add")).to_have_count(1)
+        expect(page.get_by_role("button", name="Reload")).to_have_count(0)
+
+
+def test_files_that_cannot_be_compared():
+    told = {"unreadable": ("it cannot be read as YAML", ["; changed on disk", "What is on disk is not shown: it cannot be read as YAML."]), "gone": ("No such file", ["; gone on disk", "It goes on as it was loaded: No such file."]),
+            "silent": ("'/etc/a.yaml' does not answer", ["; not known on disk", "'/etc/a.yaml' does not answer."])}
+    for disk, (reason, text) in told.items():
+        its = fake.Shop()
+        hostile = [{"kind": "same", "text": text} for text in ("name: <img src=x onerror=alert(1)>", "", "# <b>", "\tx: \u202ey")]
+        its.file_answer = {"file": "/etc/dropmill/covers.yaml", "loaded_at": shop.stamp(9), "disk": disk, "reason": reason, "lines": hostile, "more": 1204}
+        with visit("/pipelines/covers", its) as (page, _):
+            panel = page.locator("#file")
+            for part in text:
+                expect(panel).to_contain_text(part)
+            expect(panel.locator(".l").last).to_contain_text("x: \\u202ey")
+            expect(panel).to_contain_text("1,204 more lines are not shown.")
+            expect(panel.locator(".l").first).to_have_text(hostile[0]["text"])
+            assert panel.locator("img, b").count() == 0
+    its = fake.Shop()
+    its.file_refusal = fake.Refusal(503, "daemon.late", "The daemon does not answer", "Try again")
+    with visit("/pipelines/covers", its, allowed=["503"]) as (page, _):
+        expect(page.locator("#file")).to_contain_text("It is not known now. The daemon does not answer. Try again.")
+        expect(page.locator("main h1")).to_have_text("covers")
+        its.file_refusal = None
+        its.board("covers")
+        expect(page.locator("#file .add")).to_have_count(1)
+
+
 # ---- finding
 
 def test_filters_are_the_address():

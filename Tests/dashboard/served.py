@@ -137,6 +137,32 @@ def test_reload():
         expect(page.locator("main .banner")).to_have_count(0, timeout=20_000)
 
 
+def test_file():
+    """The file as it is loaded, without its secrets; what differs on disk as soon as it does; and a reload beside it."""
+    with milling() as mill, signed_in(mill, "/pipelines/covers") as page:
+        panel = page.locator("#file")
+        expect(panel).to_contain_text("covers.yaml, loaded")
+        expect(panel).to_contain_text("the same on disk")
+        file = mill.root / "pipelines" / "covers.yaml"
+        good = file.read_text()
+        assert panel.locator(".l").all_text_contents() == [line or " " for line in good.rstrip("\n").split("\n")]
+        file.write_text(good + "# <img src=x onerror=alert(1)>\non_failure: { http: { url: 'http://anna:s3cr3t@127.0.0.1:1/', headers: { A: s3cr3t } } } # s3cr3t\n")
+        expect(panel.locator(".add")).to_have_count(2, timeout=20_000)
+        expect(panel.locator(".add").first).to_have_text("on disk: +# <img src=x onerror=alert(1)>")
+        expect(panel.locator(".add").last).to_have_text("on disk: +on_failure: { http: { url: 'http://•••@127.0.0.1:1/', headers: { A: ••• } } } # •••")
+        expect(panel).to_contain_text("2 lines differ on disk")
+        page.get_by_role("button", name="Reload all 2").click()
+        expect(page.locator("#said")).to_contain_text("Reloaded: covers changed")
+        expect(panel.locator(".add")).to_have_count(0, timeout=20_000)
+        expect(panel).to_contain_text("url: 'http://•••@127.0.0.1:1/'")
+        # Of what is no YAML nothing is told.
+        file.write_text("s3cr3t: [")
+        expect(panel).to_contain_text("What is on disk is not shown: it cannot be read as YAML", timeout=20_000)
+        told = [mill.request("GET", path)[1] for path in ("/api/v1/pipelines/covers/file", "/api/v1/pipelines/covers", "/api/v1/overview")]
+        assert "s3cr3t" not in json.dumps(told)
+        assert mill.request("GET", "/api/v1/pipelines/nobody/file")[0] == 404
+
+
 def test_groups():
     """A group of failures is counted before the question, sent in again by one click, and another dismissed."""
     with milling() as mill, signed_in(mill, "/failed") as page:
@@ -247,7 +273,7 @@ def test_opens_nothing():
     with tempfile.NamedTemporaryFile("r") as trace, milling(tracer=["strace", "-D", "-f", "-e", "trace=%file", "-o", trace.name]) as mill:
         assert mill.request("PUT", "/api/v1/pipelines/covers/drops/traced.pdf", b"x" * 100_000)[0] == 201
         until(lambda: mill.jobs(state="processed"), "it is processed", 30)
-        for path in ("/", "/api/v1/overview", "/api/v1/waiting", "/api/v1/failed", f"/api/v1/jobs/{mill.jobs()[0]['id']}", "/api/v1/pipelines/covers", "/metrics"):
+        for path in ("/", "/api/v1/overview", "/api/v1/waiting", "/api/v1/failed", f"/api/v1/jobs/{mill.jobs()[0]['id']}", "/api/v1/pipelines/covers", "/api/v1/pipelines/covers/file", "/metrics"):
             assert mill.request("GET", path)[0] == 200, path
         mill.kill(mill.server, signal.SIGTERM)
         until(lambda: re.search(rf"^{mill.server.pid} +\+\+\+", pathlib.Path(trace.name).read_text(), re.M), "all is written down", 60)

@@ -181,7 +181,7 @@ def make_pipelines():
     ]
 
 
-LOADED = """\
+FILE = """\
 # Book covers: checked, normalised, on their way to the RIP.
 name: covers
 inbox: /srv/print/covers/inbox
@@ -192,15 +192,24 @@ stages:
   - run:
 -      command: [/usr/local/bin/pdfx-check, --profile, PSO_Coated_v3, "{file}"]
 +      command: [/usr/local/bin/pdfx-check, --profile, eciCMYK_v2, "{file}"]
+      env: { LICENCE: ••• }
       workers: 2
   - move: { to: "/srv/print/rip/{path}" }"""
 
 
-def details(pipeline):
+def file_of(pipeline, changed):
+    """Its file; of one that is not as it was loaded, with what differs."""
     kinds = {"-": "loaded", "+": "disk"}
-    lines = [{"kind": kinds.get(line[0], "same"), "text": line[1:] if line[0] in kinds else line} for line in LOADED.split("\n")]
+    lines = [{"kind": kinds.get(line[0], "same"), "text": line[1:] if line[0] in kinds else line} for line in FILE.split("\n")]
+    its = next((each for each in changed if each["file"] == pipeline["file"]), None)
+    if not its:
+        lines = [{**line, "kind": "same"} for line in lines if line["kind"] != "disk"]
+    return {"file": pipeline["file"], "loaded_at": stamp(18_120), "disk": its["kind"] if its else "same", **({"changed_at": its["at"]} if its else {}), "lines": lines}
+
+
+def details(pipeline):
     name = pipeline["name"]
-    return {**pipeline, "as_loaded": {"file": f"{name}.yaml", "loaded_at": stamp(18_120), "lines": lines},
+    return {**pipeline,
             "folders": {"inbox": f"/srv/{name}/inbox", "processed": f"/srv/{name}/processed", "failed": f"/srv/{name}/failed", "outputs": ["/srv/print/rip"], "watched_by": "events"},
             "last_hour": {"jobs": 398, "failed": 3, "bytes": 33_500_000_000, "half_took_less_than_s": 114.0, "one_in_twenty_took_more_than_s": 372.0}}
 

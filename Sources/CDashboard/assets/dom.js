@@ -55,14 +55,15 @@ const keyOf = (node) => node?.dataset?.key;
 
 /**
  * Makes a tree the same as a fresh one without replacing what is already right, so that focus, selection, scroll
- * positions and whatever the pointer is on stay. Children with a `data-key` are known by it.
+ * positions and whatever the pointer is on stay. Children with a `data-key` are known by it; what has the same
+ * `data-own` stays as it is.
  */
 export function patch(old, fresh) {
   if (old.nodeName !== fresh.nodeName || keyOf(old) !== keyOf(fresh)) {
     old.replaceWith(fresh);
   } else if (old.nodeType === Node.TEXT_NODE) {
     if (old.data !== fresh.data) old.data = fresh.data;
-  } else {
+  } else if (!fresh.dataset.own || old.dataset.own !== fresh.dataset.own) {
     patchAttributes(old, fresh);
     patchChildren(old, fresh);
   }

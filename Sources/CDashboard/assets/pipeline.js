@@ -3,12 +3,13 @@
 import { holdPipeline, resumePipeline } from "./actions.js";
 import { get, pathOf } from "./api.js";
 import { el } from "./dom.js";
+import { differences, fileOf } from "./file.js";
 import { following, item } from "./joblist.js";
 import { on, pipelineNamed, state } from "./live.js";
 import { address, banner, button, code, empty, facts, mark, meter, panel, title } from "./parts.js";
-import { baseName, changedFile, sentenceOf } from "./pipes.js";
+import { changedFile, sentenceOf } from "./pipes.js";
 import { may, mayDropInto, setTitle } from "./shell.js";
-import { bytes, count, counted, duration } from "./sizes.js";
+import { bytes, count, duration } from "./sizes.js";
 import * as spark from "./spark.js";
 import { stages } from "./stages.js";
 import { age, ageOf, clock } from "./times.js";
@@ -106,36 +107,6 @@ function notices({ name, hold, trouble, stalled, state: its }) {
   ];
 }
 
-function loaded({ as_loaded: its, file }) {
-  if (!its?.lines) return false;
-  const differs = its.lines.filter(({ kind }) => kind === "disk").length;
-  const beside = el(
-    "span.soft.small",
-    `${baseName(its.file ?? file)}`,
-    its.loaded_at && [", ", clock(its.loaded_at, { seconds: false })],
-    differs > 0 && `; ${counted(differs, "line")} on disk ${differs === 1 ? "differs" : "differ"}`,
-  );
-  const lines = its.lines.map(({ kind, text }) => {
-    const [, before, key, rest] = /^(\s*(?:- )?)([\w-]+)(:.*)$/.exec(text) ?? [];
-    const shown = /^\s*#/.test(text) ? el("span.c", text) : key ? [before, el("span.k", key), rest] : text || " ";
-    return el(
-      `span.l${kind === "loaded" ? ".del" : kind === "disk" ? ".add" : ""}`,
-      kind !== "same" && el("span.vh", kind === "loaded" ? "loaded: " : "on disk: "),
-      shown,
-    );
-  });
-  return panel(
-    "ya",
-    "As loaded",
-    { beside, more: differs > 0 && [el("span.code", "−"), " loaded ", el("span.code", "+"), " on disk"] },
-    el(
-      "pre.yaml",
-      { tabindex: 0, role: "region", "aria-label": `Text of ${baseName(its.file ?? file)}` },
-      el("code", lines),
-    ),
-  );
-}
-
 function lastHour({ minutes, last_hour: hour }) {
   if (!minutes && !hour) return false;
   return panel(
@@ -211,6 +182,14 @@ export async function show(main, name) {
   const read = async () => {
     more = await get(pathOf("/pipelines", name));
   };
+  const file = fileOf(name);
+  const readFile = calmly(1000, async () => {
+    try {
+      await file.read(more.file);
+    } finally {
+      changed();
+    }
+  });
   try {
     await patiently(main, Promise.all([read(), working.read()]));
   } catch (problem) {
@@ -225,18 +204,20 @@ export async function show(main, name) {
     "snapshot",
     calmly(2000, async () => {
       await read();
+      readFile();
       changed();
     }),
   );
+  on("board", () => file.isOld(more.file) && readFile());
+  readFile();
 
   draw = drawn(main, () => {
     // What is live also says what is not any more: only what it never has is taken from elsewhere.
-    const { as_loaded, folders: places, last_hour } = more;
+    const { folders: places, last_hour } = more;
     const now = pipelineNamed(name);
-    const pipeline = now ? { as_loaded, folders: places, last_hour, ...now } : more;
-    const own = (state.overview.files?.changed ?? []).filter(({ file }) => baseName(file) === baseName(pipeline.file));
+    const pipeline = now ? { folders: places, last_hour, ...now } : more;
+    const own = differences(pipeline.file);
     const rows = working.rows();
-    const text = loaded(pipeline);
     return [
       head(pipeline),
       notices(pipeline),
@@ -260,7 +241,7 @@ export async function show(main, name) {
                 )
               : el("p.in.dim", "Nothing is claimed."),
           ),
-          text,
+          file.panel(),
         ),
         el("div.cols", lastHour(pipeline), folders(pipeline)),
       ),

@@ -2,7 +2,8 @@ extension Route {
     /// Every route, in the order of the document.
     static let all: [Route] =
         pages + [
-            asset, login, logout, session, overview, pipeline, hold, resume, holdAll, resumeAll, reload, files, waiting,
+            asset, login, logout, session, overview, pipeline, file, hold, resume, holdAll, resumeAll, reload, files,
+            waiting,
             upload,
             bump,
             jobs, job, failed, cancel, release, dismiss, runs, run, preview, startRun, haltRun, changes, events,

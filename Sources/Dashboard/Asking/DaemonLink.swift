@@ -22,11 +22,15 @@ struct DaemonLink: Sendable {
     func ask<Verb: ControlVerb>(
         _ verb: Verb.Type, _ arguments: Verb.Arguments, for behalf: Behalf? = nil
     ) async throws(Problem) -> Verb.Answer {
-        let permits = Verb.isChange ? changes : verb is FilesVerb.Type ? files : questions
+        let permits = Verb.isChange ? changes : isOfFiles(verb) ? files : questions
         await permits.take()
         let answer = await answer(verb, arguments, behalf)
         permits.give()
         return try answer.get()
+    }
+
+    private func isOfFiles(_ verb: any ControlVerb.Type) -> Bool {
+        verb is FilesVerb.Type || verb is FileVerb.Type
     }
 
     /// The same on a connection of its own, for what waits long.
