@@ -80,7 +80,8 @@ import Testing
         // Comments beside, within and behind what is not shown.
         (
             "stages:\n- http: # 1\n   body: report\n   headers: # 2\n    # 3\n    A: b # 4\n   # 5\n   method: PUT # 6",
-            "stages:\n- http: # 1\n   body: report\n   headers: # •••\n    # •••\n    A: ••• # •••\n   # •••\n   method: PUT # 6"
+            "stages:\n- http: # 1\n   body: report\n   headers: # •••\n    # •••\n    A: ••• # •••\n"
+                + "   # •••\n   method: PUT # 6"
         ),
         ("stages: [http: { headers: { # 1\n} # 2\n}] # 3", "stages: [http: { headers: { # •••\n} # •••\n}] # •••"),
         ("stages: [http: { url: 'http://a@b' # 1\n# 2\n}]", "stages: [http: { url: 'http://•••@b' # •••\n# 2\n}]"),
@@ -113,6 +114,27 @@ import Testing
         for (line, its) in zip(lines.0, lines.1) where !file.secrets.contains(where: { line.contains($0) }) {
             #expect(line == its || its.contains("•••"), "\(text)\n--\n\(shown)")
         }
+    }
+
+    @Test("Whatever a file has become, it is shown with as many lines, or not at all", arguments: 0..<100)
+    func anyDamage(seed: UInt64) {
+        var file = RandomPipeline(seed: seed)
+        var random = SeededGenerator(seed: seed)
+        let text = Array(file.text().utf8)
+        let signs = Array("#:-&*!|>'\"{}[],?%@` \t\n\r\\\u{85}\u{2028}".utf8)
+        var shown = 0
+        for _ in 0..<40 {
+            var damaged = text
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = Int.random(in: 0..<damaged.count, using: &random)
+                damaged[place] = signs.randomElement(using: &random) ?? 0
+            }
+            guard let lines = Self.shown(damaged)?.lines else { continue }
+            shown += 1
+            let ends = damaged.count { $0 == UInt8(ascii: "\n") }
+            #expect(lines.count == ends + (damaged.last == UInt8(ascii: "\n") ? 0 : 1))
+        }
+        #expect(shown > 0)
     }
 }
 
