@@ -9,9 +9,14 @@ import Testing
 
 @testable import Dashboard
 
-@Suite(.timeLimit(.minutes(1))) struct WriteDeadlineTests {
+@Suite(.timeLimit(.minutes(5))) struct WriteDeadlineTests {
+    /// Ahead of all other tests: both readers have half a second.
     @Test("A reader that takes nothing is left; one that takes little by little is not")
     func stalled() async throws {
+        try await Task(priority: .high) { try await Self.readers() }.value
+    }
+
+    private static func readers() async throws {
         let scratch = try ScratchFolder()
         let address = ListenAddress.unix(scratch.path("web.sock"))
         var configuration = DashboardConfiguration(
