@@ -76,6 +76,16 @@ import Testing
         #expect(await eventually { (try? server.send("GET /login").status) == 200 })
     }
 
+    @Test("It ends in order, also while it takes connections")
+    func end() async throws {
+        for _ in 0..<3 {
+            let server = try TestServer()
+            let all = try (0..<100).map { _ in try server.connect() }
+            #expect(try server.stop() == 0, "\(server.transcript)")
+            for connection in all { #expect(connection.receiveAll().isEmpty) }
+        }
+    }
+
     @Test("Every answer says what browsers may do with it")
     func headers() async throws {
         let server = try TestServer()

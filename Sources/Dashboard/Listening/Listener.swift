@@ -14,29 +14,44 @@ struct Listener: Sendable {
     /// Serves until the task is cancelled. The descriptor is this one's from now on.
     func run(on descriptor: Int32, group: any EventLoopGroup) async throws {
         let count = ConnectionCount()
+        // Not by way of the listening channel, which lets go of what it has taken when it is closed: where nobody has
+        // handled that, NIO ends the process.
+        let (taken, take) = AsyncStream.makeStream(of: Connection.Value.self)
         let server = try await ServerBootstrap(group: group)
             .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
-            .bind(descriptor) { (channel: any Channel) -> EventLoopFuture<Connection.Value> in
+            .childChannelInitializer { channel in
                 guard count.take(below: Self.most) else {
                     channel.close(promise: nil)
                     return channel.eventLoop.makeFailedFuture(ChannelError.inappropriateOperationForState)
                 }
                 channel.closeFuture.whenComplete { _ in count.give() }
-                return connection.setup(channel: channel, logger: log)
-            }
-        try await server.executeThenClose { inbound in
-            await withDiscardingTaskGroup { tasks in
-                do {
-                    for try await channel in inbound {
-                        tasks.addTask { await connection.handle(value: channel, logger: log) }
+                return connection.setup(channel: channel, logger: log).map { value in
+                    let beginning = Beginning {
+                        // One that comes too late ends at once.
+                        if case .terminated = take.yield(value) { Task { await handle(value) }.cancel() }
                     }
-                } catch is CancellationError {
-                    // It is to end.
-                } catch {
-                    log.warning("connections are not taken any more: \(error)")
+                    do {
+                        try channel.pipeline.syncOperations.addHandler(beginning, position: .first)
+                    } catch {
+                        beginning.begin()
+                    }
                 }
+            }
+            .withBoundSocket(descriptor).get()
+        server.closeFuture.whenComplete { _ in take.finish() }
+        // Not cancelled itself, so that all that were taken are handled, and be it to their end at once.
+        let serving = Task {
+            await withDiscardingTaskGroup { tasks in
+                for await value in taken { tasks.addTask { await handle(value) } }
                 tasks.cancelAll()
             }
         }
+        await withTaskCancellationHandler {
+            await serving.value
+        } onCancel: {
+            server.close(promise: nil)
+        }
     }
+
+    private func handle(_ value: Connection.Value) async { await connection.handle(value: value, logger: log) }
 }
