@@ -31,6 +31,10 @@ let http: [Target.Dependency] = [
     .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
     .product(name: "HTTPTypes", package: "swift-http-types"),
 ]
+// BoringSSL: nothing puts the system's OpenSSL, whose libcrypto Digests uses, into NIO's channels.
+let tls: [Target.Dependency] = [
+    .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
+]
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
 let kqueue: Target =
@@ -77,6 +81,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
     ],
@@ -158,7 +163,7 @@ let package = Package(
             name: "Dashboard",
             dependencies: [
                 "Files", "PipelineKit", "Journal", "Control", "Digests", "CDashboard", "CLinux", system, log,
-            ] + http,
+            ] + http + tls,
             swiftSettings: strict),
 
         // L4

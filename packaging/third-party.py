@@ -60,6 +60,24 @@ LIBRARIES = {
 RUNTIME = [
     ("Swift runtime", SWIFT, "https://www.swift.org", "the standard library, Dispatch and FoundationEssentials"),
 ]
+# What a package has copied into itself, under the licence of that package.
+COPIED = [
+    (
+        "BoringSSL", "swift-nio-ssl", "https://boringssl.googlesource.com/boringssl",
+        "TLS and its cryptography, in swift-nio-ssl, with the fiat-crypto that it contains",
+        "Sources/CNIOBoringSSL/hash.txt", r"\b([0-9a-f]{40})\b",
+    ),
+]
+
+
+def copied(pins):
+    """The same of what is in COPIED: (name, licence, revision, address, what it is), with the package that has it."""
+    for name, parent, location, what, file, pattern in COPIED:
+        licence, folder = next((licence, folder) for pin, licence, _, _, _, folder in pins if pin == parent)
+        found = re.search(pattern, (folder / file).read_text())
+        if not found:
+            sys.exit(f"error: {folder / file} does not say which {name} it is")
+        yield (name, licence, found[1], location, what), parent
 
 
 def resolved():
@@ -84,14 +102,17 @@ def linked():
 
 def notices(pins):
     """The text of THIRD-PARTY-NOTICES: each licence once, below the names of all that have it."""
-    parts, licences = [], {}
+    parts, licences, inside = [], {}, list(copied(pins))
     for name, licence, version, _, location, folder in pins:
         text = "\n".join(path.read_text().strip("\n") + "\n" for path in sorted(folder.glob("LICENSE*")))
-        licences.setdefault(text, []).append(f"{name} {version}")
+        owners = [f"{name} {version}"] + [copy[0] for copy, parent in inside if parent == name]
+        licences.setdefault(text, []).extend(owners)
         parts.append(f"{name} {version} ({licence})\n{location}\n")
         parts += [path.read_text().strip("\n") + "\n" for path in sorted(folder.glob("NOTICE*"))]
         if licence == SWIFT:
             of_swift = text
+    for (name, licence, revision, location, what), _ in inside:
+        parts.append(f"{name} {revision}: {what} ({licence})\n{location}\n")
     for name, licence, location, what in RUNTIME:
         licences.setdefault(of_swift, []).append(name)
         parts.append(f"{name}: {what} ({licence})\n{location}\n")
@@ -128,6 +149,10 @@ def spdx(pins):
             }])
         for name, licence, version, revision, location, _ in pins
     ] + [package(name, licence, location, comment=what) for name, licence, location, what in RUNTIME]
+    inside += [
+        package(name, licence, location, versionInfo=revision, comment=what)
+        for (name, licence, revision, location, what), _ in copied(pins)
+    ]
     beside = [
         package(*LIBRARIES[library], "NOASSERTION", primaryPackagePurpose="LIBRARY", comment=f"lib{library}, of the system")
         for library in linked()

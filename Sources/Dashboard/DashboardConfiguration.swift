@@ -16,11 +16,15 @@ package struct DashboardConfiguration: Sendable {
     /// The header in which a proxy says who somebody is, and the addresses of such proxies.
     package var trustedHeader: String?
     package var proxies: Set<String> = []
-    /// Whether browsers reach it by TLS, which a proxy ends.
-    package var isSecure = false
+    /// How its pages are kept from being read on their way.
+    package var rules = ListenRules()
+    /// What it speaks TLS with; nil where it does not.
+    package var certificate: CertificateKeeper?
     /// Whether everybody may have the figures and the state of health.
     package var isPublic = false
     package var version: String
+    /// Whether browsers reach it by TLS only.
+    var isSecure: Bool { rules.isTLS || rules.isBehindProxy }
     /// What a request's head may be, and how long a connection may do nothing.
     var head = HeadGuard.Limits()
     var idle = TimeAmount.seconds(60)

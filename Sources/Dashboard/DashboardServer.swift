@@ -19,11 +19,8 @@ package struct DashboardServer: Sendable {
         let socket: ListeningSocket
         if let inherited { socket = inherited } else { socket = try ListeningSocket.make(at: configuration.address) }
         // The socket unit may name another address than the command line.
-        guard socket.address.isLocal || configuration.isSecure else {
-            throw ListenError(
-                "'\(socket.address)', which systemd hands over, can be reached from elsewhere, where tokens could be "
-                    + "read on their way; write 'ListenStream=127.0.0.1:8866', or put a reverse proxy with TLS before "
-                    + "it and name that: --tls-behind-proxy HOST")
+        if let refusal = configuration.rules.refusal(at: socket.address) {
+            throw ListenError("\(refusal) (systemd hands it over: 'ListenStream=' names it)")
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let site = site(at: socket.address)
@@ -37,7 +34,9 @@ package struct DashboardServer: Sendable {
                 if isLeft { response.headers[.connection] = "close" }
                 try await writer.write(response: response.head, body: response.body)
                 if isLeft { try await RequestBodies.leave(channel) }
-            }, limits: configuration.head, idle: configuration.idle)
+            }, limits: configuration.head, idle: configuration.idle, certificate: configuration.certificate)
+        let watch = configuration.certificate?.watch()
+        defer { watch?.cancel() }
         isReady(socket.address)
         do {
             try await Listener(connection: connection, log: log).run(on: socket.descriptor, group: group)
@@ -54,13 +53,15 @@ package struct DashboardServer: Sendable {
 
     private func site(at address: ListenAddress) -> Site {
         let daemon = DaemonLink(to: configuration.daemon)
-        let rules = OriginRules(hosts: configuration.hosts, address: address.authority)
+        let rules = OriginRules(
+            hosts: configuration.hosts, address: address.authority, isTLS: configuration.rules.isTLS)
         let isUnix = address.authority == nil
         let gatekeeper = Gatekeeper(
             rules, TokenList(configuration.tokens, named: configuration.named.map { [$0] } ?? []),
             // Whoever a proxy names is somebody; whoever it does not name is nobody.
             isOpen: isUnix && configuration.trustedHeader == nil,
-            proxy: ProxyTrust(header: configuration.trustedHeader, addresses: configuration.proxies))
+            proxy: ProxyTrust(header: configuration.trustedHeader, addresses: configuration.proxies),
+            isSecure: configuration.isSecure)
         return Site(
             daemon: daemon, events: EventHub(daemon), gatekeeper: gatekeeper, isPublic: configuration.isPublic,
             version: configuration.version, isSecure: configuration.isSecure)

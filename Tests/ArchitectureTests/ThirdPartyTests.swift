@@ -53,7 +53,7 @@ import Testing
                 resolved.pins.contains { $0.location == location && $0.state.version == version },
                 "\(location) is not resolved at \(version)")
         }
-        #expect(declared.count == 8)
+        #expect(declared.count == 9)
     }
 
     @Test func noticesAndBillAreOfWhatIsResolved() throws {

@@ -38,6 +38,19 @@ import Testing
         }
     }
 
+    @Test("With TLS its pages are https, and browsers leave out the usual port")
+    func secure() {
+        let rules = OriginRules(address: "10.2.0.14:443", isTLS: true)
+        for host in ["10.2.0.14", "10.2.0.14:443", "10.2.0.14:8443"] { #expect(rules.isOurs(host: host)) }
+        #expect(!rules.isOurs(host: "10.2.0.1"))
+        #expect(OriginRules(address: "[2001:db8::1]:443").isOurs(host: "[2001:DB8::1]"))
+        func code(_ origin: String) -> String? {
+            rules.refusal(of: [.origin: origin], host: "10.2.0.14", isUnsafe: true, hasBearer: false)?.code
+        }
+        #expect(code("https://10.2.0.14") == nil)
+        #expect(code("http://10.2.0.14") == "origin.foreign")
+    }
+
     @Test("What a page elsewhere includes is refused; a link that a person follows is not")
     func reading() {
         #expect(refusal([:], isUnsafe: false) == nil)

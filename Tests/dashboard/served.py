@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -39,8 +40,8 @@ def milling(**options):
 
 
 @contextlib.contextmanager
-def signed_in(mill, path="/", look="light", allowed=()):
-    with chromium.looking(mill.url, look, allowed) as page:
+def signed_in(mill, path="/", look="light", allowed=(), **options):
+    with chromium.looking(mill.url, look, allowed, **options) as page:
         page.goto(f"/login#token={mill.token}")
         expect(page.get_by_role("heading", name="Overview")).to_be_visible()
         if path != "/":
@@ -96,6 +97,23 @@ def test_story():
         expect(page.locator("#said")).to_have_text("1 of 1 sent in again.")
         until(lambda: [job for job in mill.jobs(state="processed") if job["name"] == IMAGE], "it is processed")
         expect(page.locator(".facts")).to_contain_text("Sent in again as", timeout=20_000)
+
+
+def test_tls():
+    """By TLS of its own: the cookie, the stream and an upload."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, chain = f"{folder}/key.pem", f"{folder}/chain.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-keyout", key, "-out", chain,
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+        os.chmod(key, 0o600)
+        with milling(arguments=["--tls-certificate", chain, "--tls-key", key, "--host", "localhost"]) as mill:
+            assert mill.url.startswith("https://localhost:"), mill.url
+            with signed_in(mill, "/drop?pipeline=covers", ignore_https_errors=True) as page:
+                cookie = page.context.cookies()[0]
+                assert cookie["name"] == "__Host-dropmill" and cookie["secure"] and cookie["httpOnly"], cookie
+                drop(page, "safe.pdf", 5 << 20)
+                expect(page.locator(".ups > li").first.get_by_role("link")).to_have_text("processed", timeout=60_000)
 
 
 def test_pause_and_resume():

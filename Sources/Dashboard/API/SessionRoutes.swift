@@ -46,14 +46,14 @@ extension Route {
     static let logout = Route(
         .post, "/logout", .nothing, "Ends the session", success: .noContent, .nothing
     ) { call in
-        for secret in Gatekeeper.cookies(call.request.headers) { call.site.gatekeeper.sessions.end(secret) }
+        for secret in call.site.gatekeeper.cookies(call.request.headers) { call.site.gatekeeper.sessions.end(secret) }
         var response = HTTPAnswer.nothing
         response.headers[.setCookie] = cookie("", seconds: 0, call.site)
         return response
     }
 
     private static func cookie(_ value: String, seconds: Int, _ site: Site) -> String {
-        "\(Sessions.cookie)=\(value); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+        "\(site.gatekeeper.sessions.cookie)=\(value); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
             + (site.isSecure ? "; Secure" : "")
     }
 }

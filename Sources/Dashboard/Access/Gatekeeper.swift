@@ -6,7 +6,7 @@ import Synchronization
 final class Gatekeeper: Sendable {
     private let rules: OriginRules
     private let tokens: TokenList
-    let sessions = Sessions()
+    let sessions: Sessions
     private let throttle = Mutex(Throttle())
     /// Whether who reaches it may do everything: by a Unix socket, whose rights say who may open it.
     private let isOpen: Bool
@@ -14,13 +14,14 @@ final class Gatekeeper: Sendable {
     private let now: @Sendable () -> Timestamp
 
     init(
-        _ rules: OriginRules, _ tokens: TokenList, isOpen: Bool, proxy: ProxyTrust,
+        _ rules: OriginRules, _ tokens: TokenList, isOpen: Bool, proxy: ProxyTrust, isSecure: Bool = false,
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.rules = rules
         self.tokens = tokens
         self.isOpen = isOpen
         self.proxy = proxy
+        sessions = Sessions(isSecure: isSecure)
         self.now = now
     }
 
@@ -41,7 +42,7 @@ final class Gatekeeper: Sendable {
         if let secret = Self.bearer(head.headerFields) { return try caller(bySecret: secret, from: address) }
         if let caller = proxy.caller(head.headerFields, peer: peer, address: address) { return caller }
         let time = now()
-        for secret in Self.cookies(head.headerFields) {
+        for secret in cookies(head.headerFields) {
             guard let (token, expires) = sessions.session(secret, at: time), try isValid(token, at: time) else {
                 continue
             }
@@ -85,10 +86,10 @@ final class Gatekeeper: Sendable {
             remedy: "Mend that; nothing has to be started again.")
     }
 
-    static func cookies(_ fields: HTTPFields) -> [String] {
+    func cookies(_ fields: HTTPFields) -> [String] {
         fields[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == Sessions.cookie else { return nil }
+            guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == sessions.cookie else { return nil }
             return String(parts[1])
         }
     }

@@ -8,13 +8,16 @@ struct OriginRules: Sendable, Equatable {
     var hosts: Set<String> = []
     /// The address that it listens at; nil on a Unix socket.
     var address: String?
+    /// Whether it speaks TLS itself: its pages are https then, and no others.
+    var isTLS = false
 
     /// Whether a Host header names this server. A name that leads here without being ours is how a page elsewhere
     /// becomes "the same origin".
     func isOurs(host: String) -> Bool {
         let host = host.lowercased()
-        if let address, host == address.lowercased() { return true }
         guard let name = Self.name(of: host) else { return false }
+        // Browsers leave out the port where it is the usual one.
+        if let address, name == Self.name(of: address.lowercased()) { return true }
         return ["localhost", "127.0.0.1", "[::1]"].contains(name) || hosts.contains(name)
     }
 
@@ -54,11 +57,12 @@ struct OriginRules: Sendable, Equatable {
         guard let origin = fields[.origin] else {
             return Problem(
                 .forbidden, "origin.missing", "nothing says which page this request comes from", subject: "Origin",
-                remedy:
-                    "A program gives a token as 'Authorization: Bearer', or 'Origin: http://\(EscapedText.of(host))'.")
+                remedy: "A program gives a token as 'Authorization: Bearer', or 'Origin: "
+                    + "\(isTLS ? "https" : "http")://\(EscapedText.of(host))'.")
         }
-        let scheme = origin.lowercased()
-        return ["http://", "https://"].contains { scheme == $0 + host.lowercased() } ? nil : Self.foreign
+        // Whether a proxy speaks TLS before it is not always said.
+        let schemes = isTLS ? ["https://"] : ["http://", "https://"]
+        return schemes.contains { origin.lowercased() == $0 + host.lowercased() } ? nil : Self.foreign
     }
 
     private static let foreign = Problem(

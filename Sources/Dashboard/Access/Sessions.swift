@@ -3,7 +3,6 @@ import Synchronization
 
 /// Who has signed in: what a browser keeps in its cookie, for twelve hours, and as long as this process runs.
 final class Sessions: Sendable {
-    static let cookie = "dropmill"
     static let time = Duration.seconds(12 * 3600)
     /// More than people have browsers; the oldest give way.
     private static let most = 1024
@@ -13,7 +12,12 @@ final class Sessions: Sendable {
         let expires: Timestamp
     }
 
+    /// What the cookie is called. Where it goes over TLS only, browsers take one of such a name from nobody else: not
+    /// from a neighbour in the same domain.
+    let cookie: String
     private let sessions = Mutex<[String: Session]>([:])
+
+    init(isSecure: Bool = false) { cookie = isSecure ? "__Host-dropmill" : "dropmill" }
 
     /// What its cookie holds.
     func begin(with token: Token, at now: Timestamp) -> (secret: String, expires: Timestamp) {

@@ -1,6 +1,5 @@
 import Digests
 package import Files
-import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -41,11 +40,7 @@ package struct Token: Sendable, Codable, Equatable {
     package init(inFile path: FilePath) throws(TokenError) {
         let text: String
         do throws(IOError) {
-            let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
-            guard try file.status().st_mode & 0o077 == 0 else {
-                throw IOError("read (others can, too)", path, .permissionDenied)
-            }
-            text = String(decoding: try SmallFile.read(file, atMost: 4096), as: UTF8.self)
+            text = String(decoding: try SecretFile.read(path, atMost: 4096), as: UTF8.self)
         } catch {
             throw TokenError("the token cannot be had: \(error); make the file with 'chmod 600', with one line in it")
         }

@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 import NIOPosix
+import NIOSSL
 import PipelineKit
 
 /// One connection: what guards it, and who is at the other end.
@@ -15,11 +16,16 @@ struct Connection: HTTPChannelHandler {
     private let http: HTTP1Channel
     private let limits: HeadGuard.Limits
     private let idle: TimeAmount
+    private let certificate: CertificateKeeper?
 
     /// `idle`: how long nothing may happen between two requests, or within a body, and how long nothing may be taken.
-    init(_ responder: @escaping HTTPChannelHandler.Responder, limits: HeadGuard.Limits, idle: TimeAmount) {
+    /// `certificate`: for TLS; nil where none is spoken.
+    init(
+        _ responder: @escaping HTTPChannelHandler.Responder, limits: HeadGuard.Limits, idle: TimeAmount,
+        certificate: CertificateKeeper? = nil
+    ) {
         self.responder = responder
-        (self.limits, self.idle) = (limits, idle)
+        (self.limits, self.idle, self.certificate) = (limits, idle, certificate)
         http = HTTP1Channel(
             responder: responder,
             configuration: .init(
@@ -29,10 +35,14 @@ struct Connection: HTTPChannelHandler {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, idle] value in
+        http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, idle, certificate] value in
             let guardian = HeadGuard(limits)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(guardian, position: .first)
+            if let certificate {
+                try pipeline.addHandler(HandshakeDeadline(limits.time), position: .first)
+                try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context), position: .first)
+            }
             try pipeline.addHandler(WriteDeadline(idle), position: .first)
             let state = try pipeline.handler(type: HTTPConnectionStateHandler.self)
             try pipeline.addHandler(RequestEnd(guardian), position: .before(state))

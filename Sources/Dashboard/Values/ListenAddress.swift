@@ -34,10 +34,25 @@ package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether it stands for all addresses of this machine.
+    var isWildcard: Bool {
+        guard case .ip(let host, _) = self else { return false }
+        var address = in6_addr()
+        guard let family = Self.family(of: host), inet_pton(family, host, &address) == 1 else { return false }
+        return withUnsafeBytes(of: address) { $0.allSatisfy { $0 == 0 } }
+    }
+
     /// What a browser calls it.
     package var authority: String? {
         guard case .ip(let host, let port) = self else { return nil }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Where a browser finds it by a name, or by its address; nil on a Unix socket.
+    package func origin(name: String? = nil, isTLS: Bool = false) -> String? {
+        guard case .ip(_, let port) = self, let authority else { return nil }
+        let named = name.map { isTLS && port == 443 ? $0 : "\($0):\(port)" }
+        return (isTLS ? "https://" : "http://") + (named ?? authority)
     }
 
     package var isUnix: Bool { authority == nil }

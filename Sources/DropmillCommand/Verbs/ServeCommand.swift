@@ -24,6 +24,10 @@ struct ServeCommand: ParsableCommand {
             Example: look at the daemon of this host in a browser:
 
               dropmill serve --listen 127.0.0.1:8866
+
+            Example: be reached from elsewhere by TLS:
+
+              dropmill serve --listen 10.2.0.14:443 --tls-certificate chain.pem --tls-key key.pem
             """)
 
     @OptionGroup var state: StateFolderOption
@@ -45,6 +49,8 @@ struct ServeCommand: ParsableCommand {
         help: ArgumentHelp("What it may be called besides its address; may be repeated.", valueName: "name"))
     var hosts: [String] = []
 
+    @OptionGroup var certificate: CertificateOptions
+
     @Option(
         help: ArgumentHelp(
             "Listen where others can reach it: a reverse proxy on this name ends TLS before it.", valueName: "host"))
@@ -62,10 +68,9 @@ struct ServeCommand: ParsableCommand {
     var publicMetrics = false
 
     func validate() throws {
-        guard listen.isLocal || tlsBehindProxy != nil else {
-            throw ValidationError(
-                "'\(listen)' can be reached from elsewhere, where tokens could be read on their way; listen at "
-                    + "127.0.0.1, or put a reverse proxy with TLS before it and name that: --tls-behind-proxy HOST")
+        // Another socket that systemd hands over is looked at when it is there.
+        if Environment.variables["LISTEN_FDS"] == nil, let refusal = rules.refusal(at: listen) {
+            throw ValidationError(refusal.description)
         }
         if trustHeader != nil, !listen.isUnix, proxies.isEmpty {
             throw ValidationError("--trust-header needs --proxy: anybody else could send that header, too")
@@ -75,13 +80,26 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
+    private var rules: ListenRules {
+        ListenRules(
+            isTLS: certificate.files != nil, isBehindProxy: tlsBehindProxy != nil, isNamed: !hosts.isEmpty)
+    }
+
     func run() throws {
         var configuration = DashboardConfiguration(
             daemon: state.folder.path, address: listen, tokens: TokenFile(in: place.folder),
             version: BuildVersion.number)
         configuration.hosts = Set((hosts + [tlsBehindProxy].compactMap { $0 }).map { $0.lowercased() })
         (configuration.trustedHeader, configuration.proxies) = (trustHeader, Set(proxies))
-        (configuration.isSecure, configuration.isPublic) = (tlsBehindProxy != nil, publicMetrics)
+        (configuration.rules, configuration.isPublic) = (rules, publicMetrics)
+        do throws(CertificateError) {
+            if let files = certificate.files {
+                configuration.certificate = try CertificateKeeper(files) { StandardError.print("warning: \($0)") }
+            }
+        } catch {
+            StandardError.print("error: \(error)")
+            throw ExitStatus.configuration
+        }
         var link = ""
         do throws(TokenError) {
             if let tokenFile {
@@ -104,10 +122,14 @@ struct ServeCommand: ParsableCommand {
         let server = DashboardServer(configuration, log: log)
         let outcome = ServeOutcome()
         let signals = StopSignals()
+        let keeper = configuration.certificate
+        // A certificate is of a name, not of an address.
+        let name = keeper == nil ? nil : hosts.first
         let task = Task {
             do {
                 try await server.run(environment: Environment.variables) { address in
-                    let place = address.authority.map { "http://\($0)\(link.isEmpty ? "/" : link)" } ?? "\(address)"
+                    let origin = address.origin(name: name, isTLS: keeper != nil)
+                    let place = origin.map { $0 + (link.isEmpty ? "/" : link) } ?? "\(address)"
                     print("serving at \(place)")
                     if link.isEmpty, !address.isUnix {
                         print("sign in with a token; 'dropmill token add NAME --role operate' gives one out")
@@ -121,7 +143,7 @@ struct ServeCommand: ParsableCommand {
                 outcome.end("\(error)")
             }
         }
-        signals.listen(stop: { task.cancel() }, reload: {}, answer: {})
+        signals.listen(stop: { task.cancel() }, reload: { keeper?.lookSoon() }, answer: {})
         if let problem = outcome.wait() {
             StandardError.print("error: \(problem)")
             throw ExitStatus.busy

@@ -27,12 +27,21 @@ final class TestServer {
             text = try process.text()
         }
         let words = text.split(separator: "serving at ").last?.prefix { !$0.isNewline } ?? ""
-        let place = words.hasPrefix("http://") ? String(words.dropFirst(7).prefix { $0 != "/" }) : String(words)
-        guard let found = ListenAddress(place) else { throw ListenError("it listens at '\(words)'") }
+        let place = words.firstMatch(of: /^https?:\/\/([^\/]+)/)?.output.1 ?? words
+        // By the address that it was told to listen at, where it names itself otherwise.
+        let port = place.split(separator: ":").last ?? ""
+        let told = address.replacing(/:0$/, with: ":\(port)").replacing("0.0.0.0", with: "127.0.0.1")
+        guard let found = ListenAddress(String(place)) ?? ListenAddress(told) else {
+            throw ListenError("it listens at '\(words)'")
+        }
         self.address = found
     }
 
     deinit { do { try process.end() } catch { /* It has ended. */  } }
+
+    func send(signal: Int32) throws { try process.send(signal) }
+
+    var transcript: String { process.transcript }
 
     /// As systemd ends it; returns its exit status.
     func stop() throws -> Int32 {
