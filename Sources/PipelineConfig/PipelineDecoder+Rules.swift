@@ -95,16 +95,8 @@ extension PipelineDecoder {
     }
 
     /// `upload` and `max_upload`: what may be sent in through the page.
-    mutating func upload(_ map: OptionMap, _ ready: ReadyRule) -> UploadRule? {
-        let isAllowed = map.read("upload", problems: &problems) { node throws(OptionProblem) in
-            let isAllowed = try node.bool()
-            guard !isAllowed || ready.unit == .file else {
-                throw node.problem(
-                    "files are sent in one by one, and a drop of this pipeline is a folder ('ready.unit: folder'); "
-                        + "leave one out")
-            }
-            return isAllowed
-        }
+    mutating func upload(_ map: OptionMap) -> UploadRule? {
+        let isAllowed = map.read("upload", problems: &problems) { node throws(OptionProblem) in try node.bool() }
         let most = map.read("max_upload", problems: &problems) { node throws(OptionProblem) in
             let most = try node.size()
             guard most.bytes > 0 else { throw node.problem("nothing could be sent in; write a larger size") }

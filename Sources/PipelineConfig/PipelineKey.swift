@@ -83,9 +83,10 @@ struct PipelineKey: Sendable {
             "the space that each file system written to must have free before a drop is claimed",
             default: .text("256MiB")),
         PipelineKey(
-            "upload", .value(.flag), "whether files may be sent into the inbox through the page; unless given, not"),
+            "upload", .value(.flag), "whether drops may be sent into the inbox through the page; unless given, not"),
         PipelineKey(
-            "max_upload", .value(.someSize), "with 'upload: true': a larger file is not taken; 4GiB unless given"),
+            "max_upload", .value(.someSize),
+            "with 'upload: true': a larger file or folder is not taken; 4GiB unless given"),
         PipelineKey("on_failure", .telling, "stages to run for a job that failed"),
         choice(
             "ownership", "whether a claimed drop becomes Dropmill's own or still belongs to its sender",

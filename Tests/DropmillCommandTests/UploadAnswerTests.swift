@@ -15,11 +15,12 @@ import Testing
     }
 
     @Test func itIsWhatIsTaken() {
-        #expect(answer { _ in } == .init(most: 4 << 30, match: [], folders: .no))
+        #expect(answer { _ in } == .init(most: 4 << 30, match: [], folders: .no, depth: 1))
         #expect(answer { $0.match.include = [Glob("*.pdf")].compactMap(\.self) }?.match == ["*.pdf"])
         #expect(answer { $0.match.depth = 2 }?.folders == .asFiles)
         #expect(answer { $0.ready.limits.size = ByteSize(bytes: 7) }?.most == 7)
         #expect(answer { $0.upload = nil } == nil)
-        #expect(answer { $0.ready.unit = .folder } == nil, "a folder cannot be sent in yet")
+        #expect(answer { $0.ready.unit = .folder }?.folders == .asOne)
+        #expect(answer { $0.match.depth = .max }?.depth == nil)
     }
 }

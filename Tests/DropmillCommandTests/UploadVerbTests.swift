@@ -11,62 +11,12 @@ import Testing
 @testable import DropmillCommand
 
 /// Files that come in through the socket of a real daemon.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct UploadVerbTests {
-    private typealias Begun = Result<UploadConnection, ReceiveVerb.Refusal>
-    private let scratch: ScratchFolder
+@Suite(.timeLimit(.minutes(5)), .serialized) struct UploadVerbTests: UploadScene {
+    let scratch: ScratchFolder
 
     init() throws {
         scratch = try ScratchFolder()
         try write("press", "upload: true\nmax_upload: 1MiB\nmatch: { depth: 3, exclude: [old*] }")
-    }
-
-    private func write(_ name: String, _ more: String) throws {
-        try scratch.write(
-            "inbox: \(name)-in\nprocessed: \(name)-done\nfailed: \(name)-failed\nready: { quiet: 50ms }\n"
-                + "stages: [checksum]\n\(more)\n", to: "pipelines/\(name).yaml")
-    }
-
-    private func start() async throws -> DropmillProcess {
-        let daemon = try DropmillProcess(
-            ["run", "--log-format", "json"], in: scratch.path, log: scratch.path("log"))
-        try #require(try await eventually { try run("status").text.hasPrefix("running since") }, "\(daemon.transcript)")
-        return daemon
-    }
-
-    private func run(_ arguments: String...) throws -> Tool.Output {
-        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
-    }
-
-    private var state: FilePath { scratch.path(".dropmill-state") }
-
-    private func begin(_ path: String, size: Int, into pipeline: String = "press") throws -> Begun {
-        try UploadConnection.begin(
-            .init(pipeline: pipeline, path: Data(path.utf8), size: Int64(size)),
-            for: Behalf(name: "anna", role: "drop", address: "10.2.0.14"), in: state)
-    }
-
-    private func refusal(_ path: String, size: Int = 1, into pipeline: String = "press") throws -> String? {
-        if case .failure(let refusal) = try begin(path, size: size, into: pipeline) { refusal.code } else { nil }
-    }
-
-    private func put(_ text: String, to connection: UploadConnection) throws {
-        try Array(text.utf8).withUnsafeBytes { try connection.write($0) }
-    }
-
-    /// Sends one in; what refused it.
-    @discardableResult
-    private func send(_ path: String, _ text: String, size: Int? = nil) throws -> String? {
-        switch try begin(path, size: size ?? text.utf8.count) {
-        case .failure(let refusal): return refusal.code
-        case .success(let connection):
-            try put(text, to: connection)
-            return try connection.finish()?.code
-        }
-    }
-
-    /// What is in the inbox, hidden ones included.
-    private func inbox(_ path: String = "press-in") throws -> [String] {
-        try Folder.names(in: scratch.path("pipelines/\(path)")).map(\.text).sorted()
     }
 
     // MARK: What is taken

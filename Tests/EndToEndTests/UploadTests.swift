@@ -5,81 +5,13 @@ import TestSupport
 import Testing
 
 /// Files that come over HTTP: through `dropmill serve`, as another user who has no right in the inbox, to the daemon.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct UploadTests {
-    private static let isRoot = DaemonUser.possible.count > 1
-    private static let owner = 41_001, server = 41_002, group: gid_t = 100
-
-    private let scratch: ScratchFolder
+@Suite(.timeLimit(.minutes(10)), .serialized) struct UploadTests: ServedInbox {
+    let scratch: ScratchFolder
 
     init() throws {
         scratch = try ScratchFolder()
-        #expect(chmod(scratch.path.string, 0o755) == 0)
-        var settings = ""
-        if Self.isRoot {
-            let name = try #require(getgrgid(Self.group).map { String(cString: $0.pointee.gr_name) })
-            settings = "control_group: \(name)\ncontrol_group_may: change\n"
-        }
-        try scratch.write(settings, to: "etc/dropmill.yaml")
-        let folders = "inbox: ../in\nprocessed: ../done\nfailed: ../failed\n"
-        try scratch.write(
-            folders
-                + "ready: { quiet: 50ms }\nstages: [checksum]\nupload: true\nmax_upload: 64MiB\nmatch: { depth: 2 }\n",
-            to: "etc/pipelines/press.yaml")
-        try scratch.makeFolder("etc/in")
-        try scratch.makeFolder("web")
-        guard Self.isRoot else { return }
-        for folder in ["etc", "etc/in", "."] { try give(folder, to: Self.owner) }
-        #expect(chmod(scratch.path("etc/in").string, 0o700) == 0)
-        try give("web", to: Self.server)
+        try lay("ready: { quiet: 50ms }\nmatch: { depth: 2 }\n")
     }
-
-    private func give(_ path: String, to user: Int) throws {
-        #expect(chown(scratch.path(path).string, uid_t(user), gid_t(user)) == 0)
-    }
-
-    private func wrapper(_ user: Int) -> [String] {
-        guard Self.isRoot else { return [] }
-        return ["/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--groups=\(Self.group)"]
-    }
-
-    private func startDaemon() async throws -> DropmillProcess {
-        let daemon = try DropmillProcess(
-            ["run", scratch.path("etc/pipelines").string, "--state-dir", scratch.path("state").string],
-            in: scratch.path, log: scratch.path("log"), wrapper: wrapper(Self.owner))
-        try #require(await eventually { scratch.exists("state/control.sock") }, "\(daemon.transcript)")
-        return daemon
-    }
-
-    private var socket: FilePath { scratch.path("web/web.sock") }
-
-    private func startServer() async throws -> DropmillProcess {
-        let server = try DropmillProcess(
-            ["serve", "--listen", socket.string, "--state-dir", scratch.path("state").string], in: scratch.path,
-            log: scratch.path("serve.log"), wrapper: wrapper(Self.server))
-        try #require(
-            await eventually {
-                do throws(IOError) { _ = try RawExchange(socket) } catch { return false }
-                return true
-            }, "\(server.transcript)")
-        return server
-    }
-
-    private static func head(_ path: String, size: Int?, _ more: [String] = [], as method: String = "PUT") -> [UInt8] {
-        let lines =
-            ["\(method) /api/v1/pipelines/\(path) HTTP/1.1", "Host: localhost", "Origin: http://localhost"] + more
-            + (size.map { ["Content-Length: \($0)"] } ?? [])
-        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
-    }
-
-    /// The answer to one request.
-    private func put(_ path: String, _ body: [UInt8], size: Int? = nil, _ more: [String] = []) throws -> String {
-        let exchange = try RawExchange(socket)
-        exchange.send(Self.head("press/drops/\(path)", size: size ?? body.count, more + ["Connection: close"]) + body)
-        return exchange.receive()
-    }
-
-    /// What is in the inbox, hidden ones included.
-    private func inbox() throws -> [String] { try Folder.names(in: scratch.path("etc/in")).map(\.text).sorted() }
 
     @Test func aFileGoesThroughAndItsSenderIsOnRecord() async throws {
         var (daemon, server) = (try await startDaemon(), try await startServer())
@@ -134,10 +66,10 @@ import Testing
         var (daemon, server) = (try await startDaemon(), try await startServer())
         // A file that its pipeline leaves alone as long as it is held open.
         let taken = try OpenFile.open(scratch.path("etc/in/taken"), O_WRONLY | O_CREAT, mode: 0o644)
-        if Self.isRoot { try give("etc/in/taken", to: Self.owner) }
+        try giveToOwner("etc/in/taken")
         for wrong in Self.wrongOnes {
             let exchange = try RawExchange(socket)
-            exchange.send(Self.head(wrong.path, size: wrong.size, wrong.more) + Array(wrong.body.utf8))
+            exchange.send(Self.head("pipelines/\(wrong.path)", size: wrong.size, wrong.more) + Array(wrong.body.utf8))
             let answer = exchange.receive(until: "}")
             #expect(answer.hasPrefix("HTTP/1.1 \(wrong.answer) "), "\(wrong.path): \(answer)")
             #expect(answer.contains(#""code":"\#(wrong.code)""#), "\(wrong.path): \(answer)")
@@ -164,7 +96,7 @@ import Testing
         let body = [UInt8](repeating: 7, count: 300_000)
         for count in [0, 1, 1000, 65_536, 200_000, body.count - 1] {
             let exchange = try RawExchange(socket)
-            exchange.send(Self.head("press/drops/cut", size: body.count) + body.prefix(count))
+            exchange.send(Self.head("pipelines/press/drops/cut", size: body.count) + body.prefix(count))
         }
         #expect(try await eventually { try inbox().isEmpty })
         #expect(!scratch.exists("etc/done/cut"))
@@ -187,12 +119,12 @@ import Testing
     @Test func whoWaitsForAGoAheadGetsItOrTheRefusal() async throws {
         var (daemon, server) = (try await startDaemon(), try await startServer())
         let exchange = try RawExchange(socket)
-        exchange.send(Self.head("press/drops/a", size: 3, ["Expect: 100-continue"]))
+        exchange.send(Self.head("pipelines/press/drops/a", size: 3, ["Expect: 100-continue"]))
         #expect(exchange.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100 Continue\r\n"))
         exchange.send(Array("abc".utf8))
         #expect(exchange.receive(until: "}").hasPrefix("HTTP/1.1 201 "))
         let refused = try RawExchange(socket)
-        refused.send(Self.head("press/drops/.a", size: 100_000, ["Expect: 100-continue"]))
+        refused.send(Self.head("pipelines/press/drops/.a", size: 100_000, ["Expect: 100-continue"]))
         #expect(refused.receive().hasPrefix("HTTP/1.1 422 "))
         try server.end()
         try daemon.end()
@@ -201,7 +133,7 @@ import Testing
     @Test func withoutADaemonItIsSaidSo() async throws {
         var (daemon, server) = (try await startDaemon(), try await startServer())
         let exchange = try RawExchange(socket)
-        exchange.send(Self.head("press/drops/a", size: 3) + Array("ab".utf8))
+        exchange.send(Self.head("pipelines/press/drops/a", size: 3) + Array("ab".utf8))
         #expect(try await eventually { try inbox().count == 1 })
         try daemon.end()
         exchange.send(Array("c".utf8))
@@ -227,7 +159,8 @@ import Testing
             let exchanges = try (0..<3).map { number in Sending(try RawExchange(socket), "\(round)-\(number)") }
             let cut = Int.random(in: 0...body.count, using: &generator)
             for exchange in exchanges {
-                exchange.socket.send(Self.head("press/drops/\(exchange.name)", size: body.count) + body.prefix(cut))
+                exchange.socket.send(
+                    Self.head("pipelines/press/drops/\(exchange.name)", size: body.count) + body.prefix(cut))
             }
             try server.send(SIGKILL)
             for exchange in exchanges { exchange.socket.send(Array(body.dropFirst(cut))) }
@@ -237,7 +170,7 @@ import Testing
         let done = try Folder.names(in: scratch.path("etc/done")).map(\.text).filter { !$0.hasSuffix(".sha256") }
         for name in done { #expect(try scratch.read("etc/done/\(name)") == body, "\(name)") }
         try scratch.write("x", to: "etc/in/after")
-        if Self.isRoot { try give("etc/in/after", to: Self.owner) }
+        try giveToOwner("etc/in/after")
         #expect(await eventually { scratch.exists("etc/done/after") }, "\(daemon.transcript)")
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)

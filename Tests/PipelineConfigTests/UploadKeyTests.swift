@@ -17,6 +17,7 @@ import Testing
         #expect(try load("upload: false")?.upload == nil)
         #expect(try load("upload: true")?.upload == UploadRule())
         #expect(try load("upload: true\nmax_upload: 1MiB")?.upload?.most == ByteSize(bytes: 1 << 20))
+        #expect(try load("upload: true\nready: { unit: folder }")?.upload == UploadRule())
     }
 
     @Test func aReloadSeesThem() throws {
@@ -29,11 +30,6 @@ import Testing
         ("upload: yes", "5:9: error: 'upload': expected true or false, found 'yes'; did you mean 'true'?"),
         ("upload: true\nmax_upload: 0", "6:13: error: 'max_upload': nothing could be sent in; write a larger size"),
         ("max_upload: 1GiB", "5:1: error: 'max_upload' needs 'upload: true', which lets files be sent in"),
-        (
-            "upload: true\nready: { unit: folder }",
-            "5:9: error: 'upload': files are sent in one by one, and a drop of this pipeline is a folder "
-                + "('ready.unit: folder'); leave one out"
-        ),
     ])
     func areRefused(keys: String, message: String) {
         let problems = #expect(throws: ConfigProblems.self) { try load(keys) }

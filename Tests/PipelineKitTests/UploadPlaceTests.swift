@@ -18,6 +18,30 @@ import Testing
         refusal(Array(path.utf8), size: size, pipeline)
     }
 
+    private func folderRefusal(
+        _ path: String, size: Int64 = 1, files: Int = 1, _ change: (inout Pipeline) -> Void = { _ in }
+    ) -> UploadRefusal.Code? {
+        let pipeline = pipeline {
+            $0.ready.unit = .folder
+            change(&$0)
+        }
+        do throws(UploadRefusal) {
+            _ = try pipeline.place(ofUpload: Array(path.utf8), size: size, files: files)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func partRefusal(_ path: String, isFolder: Bool = false) -> UploadRefusal.Code? {
+        do throws(UploadRefusal) {
+            _ = try pipeline { $0.ready.limits.depth = 2 }.place(ofPart: Array(path.utf8), isFolder: isFolder)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
     private func refusal(_ path: [UInt8], size: Int64 = 1, _ pipeline: Pipeline? = nil) -> UploadRefusal? {
         do throws(UploadRefusal) {
             _ = try (pipeline ?? self.pipeline()).place(ofUpload: path, size: size)
@@ -70,6 +94,40 @@ import Testing
 
     @Test func whereNothingIsAllowedNothingIsTaken() {
         #expect(refusal("a", pipeline { $0.upload = nil })?.code == .notAllowed)
-        #expect(refusal("a", pipeline { $0.ready.unit = .folder })?.code == .nameRefused)
+        #expect(refusal("a", pipeline { $0.ready.unit = .folder })?.code == .otherUnit)
+        #expect(throws: UploadRefusal.self) { try pipeline().place(ofUpload: [97], size: 1, files: 1) }
+    }
+
+    @Test func aFolderIsOneDrop() throws {
+        #expect(folderRefusal("box", size: 100) == nil)
+        #expect(folderRefusal("box", size: 0, files: 0) == nil)
+        #expect(folderRefusal("box", size: 101) == .tooLarge)
+        #expect(folderRefusal("box", files: -1) == .otherLength)
+        #expect(folderRefusal("box", files: 10_000) == nil)
+        #expect(folderRefusal("box", files: 10_001) == .tooManyEntries)
+        #expect(folderRefusal("box", files: 4) { $0.ready.limits.entries = 3 } == .tooManyEntries)
+        for name in ["", ".box", "box.part", "..", "a/box", String(repeating: "a", count: 256)] {
+            #expect(folderRefusal(name) == .nameRefused, "\(name)")
+        }
+        let marker = try MarkerRule(Template("{name}.done", use: .name))
+        let marked = pipeline {
+            $0.ready.unit = .folder
+            $0.ready.marker = marker
+        }
+        #expect(refusal("box.done", marked) == nil, "a marker is a file")
+    }
+
+    @Test func whatIsInAFolderHasPlainNames() {
+        for path in ["a", "a/b", "a/b/c", "a b/ü\n", String(repeating: "a", count: 255)] {
+            #expect(partRefusal(path) == nil, "\(path)")
+        }
+        #expect(partRefusal("a/b", isFolder: true) == nil)
+        #expect(partRefusal("a/b/c", isFolder: true) == .nameRefused)
+        let long = String(repeating: "a", count: 256)
+        for path in [
+            "", "/a", "a/", "a//b", "..", "a/../b", "a\0", ".a", "a/.b/c", "a.part", "a.tmp/b", "a/b/c/d", long,
+        ] {
+            #expect(partRefusal(path) == .nameRefused, "\(path)")
+        }
     }
 }

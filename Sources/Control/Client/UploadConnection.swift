@@ -5,14 +5,15 @@ package import Journal
 import Synchronization
 package import SystemPackage
 
-/// A file that a running daemon takes into an inbox: written to the descriptor that it gave, then finished. Where it is
-/// not, nothing is left of it. Blocks; one call at a time.
+/// A file that a running daemon takes into an inbox: written to the descriptor that it gave, then finished; or a
+/// folder, whose files come so one after another. Where it is not finished, nothing is left of it. Blocks; one call at
+/// a time, but for `abandon`.
 package final class UploadConnection: Sendable {
     private let socket: Int32
-    /// Nil once it is closed.
+    /// Nil as long as none is open.
     private let file: Mutex<Int32?>
 
-    private init(_ socket: Int32, _ file: Int32) {
+    private init(_ socket: Int32, _ file: Int32?) {
         self.socket = socket
         self.file = Mutex(file)
     }
@@ -28,25 +29,48 @@ package final class UploadConnection: Sendable {
     ) throws(ControlClient.Problem) -> Result<UploadConnection, ReceiveVerb.Refusal> {
         try ControlClient.tryingAgain { () throws(ControlClient.Problem) in
             let socket = try ControlClient.connect(in: folder)
-            var file: Int32 = -1
             do throws(ControlClient.Problem) {
-                let answer = try ControlClient.exchange(
-                    ReceiveVerb.self, arguments, for: behalf, on: socket, taking: &file)
-                if answer.refusal == nil, file < 0 {
-                    throw ControlClient.Problem(message: "the daemon passed no descriptor with its answer")
-                }
-                if let refusal = answer.refusal {
-                    if file >= 0 { close(file) }
+                let (refusal, file) = try open(
+                    ReceiveVerb.self, arguments, for: behalf, on: socket, isFile: arguments.files == nil)
+                if let refusal {
                     close(socket)
                     return .failure(refusal)
                 }
                 return .success(UploadConnection(socket, file))
             } catch {
-                if file >= 0 { close(file) }
                 close(socket)
                 throw error
             }
         }
+    }
+
+    /// Begins a file of the folder that this is, or without a size makes a folder in it. Says why that is not taken.
+    package func part(
+        _ arguments: ReceivePartVerb.Arguments
+    ) throws(ControlClient.Problem) -> ReceiveVerb.Refusal? {
+        closeFile()
+        let (refusal, opened) = try Self.open(
+            ReceivePartVerb.self, arguments, on: socket, isFile: arguments.size != nil)
+        file.withLock { $0 = opened }
+        return refusal
+    }
+
+    /// Asks for something that is answered with a descriptor where it is a file.
+    private static func open<Verb: ControlVerb>(
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, for behalf: Behalf? = nil, on socket: Int32, isFile: Bool
+    ) throws(ControlClient.Problem) -> (ReceiveVerb.Refusal?, file: Int32?)
+    where Verb.Answer == ReceiveVerb.Answer {
+        var file: Int32 = -1
+        var isTaken = false
+        defer { if file >= 0, !isTaken { close(file) } }
+        let answer = try ControlClient.exchange(verb, arguments, for: behalf, on: socket, taking: &file)
+        if let refusal = answer.refusal { return (refusal, nil) }
+        guard isFile else { return (nil, nil) }
+        guard file >= 0 else {
+            throw ControlClient.Problem(message: "the daemon passed no descriptor with its answer")
+        }
+        isTaken = true
+        return (nil, file)
     }
 
     /// Writes all of it behind what was written.
@@ -78,7 +102,11 @@ package final class UploadConnection: Sendable {
         return try ControlClient.exchange(ReceivedVerb.self, Nothing(), on: socket).refusal
     }
 
-    private func closeFile() {
+    /// It is not finished, whoever uses it.
+    package func abandon() { shutdown(socket, Int32(SHUT_RDWR)) }
+
+    /// No more of the file comes.
+    package func closeFile() {
         let open = file.withLock { file in
             defer { file = nil }
             return file

@@ -176,6 +176,8 @@ package struct BoardPipeline: Codable, Equatable, Sendable {
         package var match: [String]
         /// Whether a folder becomes one drop, its files a drop each, or none.
         package var folders: Folders
+        /// How many levels of folders files may be sent into, the inbox among them; nil: any.
+        package var depth: Int?
 
         package enum Folders: String, Codable, Sendable {
             case asOne, asFiles, no

@@ -2,7 +2,8 @@ package import FoundationEssentials
 package import PipelineKit
 
 /// Begins to take a file into an inbox. With the answer comes a descriptor, which who asked writes it to; the rest is
-/// said on the same connection, by `receiving` and `received`. It is gone when that closes before.
+/// said on the same connection, by `receiving` and `received`. It is gone when that closes before. Of a folder no
+/// descriptor comes: its files are begun by `receivePart`.
 package enum ReceiveVerb: ControlVerb {
     package static let name = "receive"
     package static let isChange = true
@@ -14,9 +15,11 @@ package enum ReceiveVerb: ControlVerb {
         package var path: Data
         /// How many bytes it has.
         package var size: Int64
+        /// Of how many files it is, where it is a folder.
+        package var files: Int?
 
-        package init(pipeline: String, path: Data, size: Int64) {
-            (self.pipeline, self.path, self.size) = (pipeline, path, size)
+        package init(pipeline: String, path: Data, size: Int64, files: Int? = nil) {
+            (self.pipeline, self.path, self.size, self.files) = (pipeline, path, size, files)
         }
     }
 

@@ -1,4 +1,5 @@
-/// Gives the file that came on this connection its name, once the descriptor is closed.
+/// Gives the file or folder that came on this connection its name, once the descriptor is closed, or that of its last
+/// file.
 package enum ReceivedVerb: ControlVerb {
     package static let name = "received"
     /// It is brought to the disk.

@@ -136,5 +136,6 @@ extension BoardPipeline.Upload {
             case .no: "no"
             }
         json.text("folders", word)
+        if let depth { json.integer("depth", depth) }
     }
 }

@@ -6,6 +6,12 @@ import HummingbirdCore
 import PipelineKit
 
 extension Route {
+    /// What sending a file may be refused with.
+    static let uploadRefusals: [HTTPResponse.Status] = [
+        .forbidden, .requestTimeout, .lengthRequired, .contentTooLarge, .unsupportedMediaType,
+        .unprocessableContent, .internalServerError, .noSpace,
+    ]
+
     static let upload = Route(
         .put, "/api/v1/pipelines/{name}/drops/{path*}", .role(.drop),
         "Sends a file into the inbox of a pipeline: the body as it is, with its Content-Length", success: .created,
@@ -14,19 +20,12 @@ extension Route {
                 .field("pipeline", .text), .field("path", .text), .maybe("path_base64", .text),
                 .field("size", .integer),
             ])),
-        refusals: [
-            .forbidden, .requestTimeout, .lengthRequired, .contentTooLarge, .unsupportedMediaType,
-            .unprocessableContent, .noSpace,
-        ]
+        refusals: uploadRefusals
     ) { call in
         let pipeline = try call.text("name")
-        guard let caller = call.caller, caller.mayDrop(into: pipeline) else {
-            throw Problem(
-                .forbidden, "role.pipeline", "this token may not drop into '\(EscapedText.of(pipeline))'",
-                subject: call.caller?.name, remedy: "Use one for that pipeline, or choose another pipeline.")
-        }
+        let caller = try dropper(call, into: pipeline)
         let head = try UploadHead(call.request.headers)
-        let path = try path(of: call)
+        let path = try uploadPath(of: call)
         let link = try await UploadLink.begin(
             .init(pipeline: pipeline, path: Data(path), size: head.size), for: caller.behalf,
             digest: head.sha256, subject: EscapedText.of(path), in: call.site.daemon.folder,
@@ -39,8 +38,18 @@ extension Route {
         }
     }
 
-    /// From the inbox on. An escaped slash is none that leads into a folder.
-    private static func path(of call: Call) throws(Problem) -> [UInt8] {
+    /// Who asks, where that one may drop into this pipeline.
+    static func dropper(_ call: Call, into pipeline: String) throws(Problem) -> Caller {
+        guard let caller = call.caller, caller.mayDrop(into: pipeline) else {
+            throw Problem(
+                .forbidden, "role.pipeline", "this token may not drop into '\(EscapedText.of(pipeline))'",
+                subject: call.caller?.name, remedy: "Use one for that pipeline, or choose another pipeline.")
+        }
+        return caller
+    }
+
+    /// From the inbox on, or from a folder on that is sent in. An escaped slash is none that leads into a folder.
+    static func uploadPath(of call: Call) throws(Problem) -> [UInt8] {
         let parts = call.path["path"] ?? []
         guard !parts.contains(where: { $0.contains(UInt8(ascii: "/")) }) else {
             throw Problem(

@@ -32,5 +32,8 @@ struct Caller: Sendable, Equatable {
         return plain.utf8.count <= 64 ? plain : String(plain.unicodeScalars.prefix(16))
     }
 
+    /// What tells it from others, wherever it comes from.
+    var owner: String { "\(way.rawValue) \(name)" }
+
     func mayDrop(into pipeline: String) -> Bool { role >= .drop && (pipelines?.contains(pipeline) ?? true) }
 }

@@ -6,7 +6,6 @@ import HTTPTypes
 import HummingbirdCore
 import Journal
 import NIOCore
-import PipelineKit
 import SystemPackage
 
 /// A file that passes from a request to the descriptor that the daemon gave for it. What comes is written on a queue
@@ -21,6 +20,10 @@ struct UploadLink: Sendable {
     private let size: Int64
     private let subject: String
 
+    init(to writer: UploadWriter, size: Int64, subject: String) {
+        (self.writer, self.size, self.subject) = (writer, size, subject)
+    }
+
     /// `digest`: what it must have, if that is said; `subject`: what it is called in messages; `turn`: of
     /// those that begin, which the daemon serves few of.
     static func begin(
@@ -28,27 +31,30 @@ struct UploadLink: Sendable {
         turn: Permits
     ) async throws -> UploadLink {
         let queue = DispatchQueue(label: "dropmill.dashboard.upload")
+        let connection = try await connect(
+            arguments, for: behalf, subject: subject, in: folder, turn: turn, on: queue)
+        return UploadLink(
+            to: try UploadWriter(connection, on: queue, hashes: digest), size: arguments.size, subject: subject)
+    }
+
+    /// Has the daemon take something; blocks on the queue.
+    static func connect(
+        _ arguments: ReceiveVerb.Arguments, for behalf: Behalf, subject: String, in folder: FilePath, turn: Permits,
+        on queue: DispatchQueue
+    ) async throws(Problem) -> UploadConnection {
         await turn.take()
-        let begun = await withCheckedContinuation { continuation in
-            queue.async { @Sendable in
-                continuation.resume(
-                    returning: Result { () throws(ControlClient.Problem) in
-                        try UploadConnection.begin(arguments, for: behalf, in: folder)
-                    })
-            }
+        let begun = await queue.result { () throws(ControlClient.Problem) in
+            try UploadConnection.begin(arguments, for: behalf, in: folder)
         }
         turn.give()
         switch begun {
-        case .success(.success(let connection)):
-            return UploadLink(
-                writer: try UploadWriter(connection, on: queue, hashes: digest), size: arguments.size,
-                subject: subject)
+        case .success(.success(let connection)): return connection
         case .success(.failure(let refusal)): throw Problem(refusal, subject: subject)
         case .failure(let problem): throw Problem(problem, isChange: true)
         }
     }
 
-    /// Passes all of it on, and has it get its name.
+    /// Passes all of it on, and has it end.
     func send(_ body: RequestBody) async throws {
         var buffers: [ByteBuffer] = []
         var (pending, count) = (0, Int64(0))
@@ -89,33 +95,5 @@ struct UploadLink: Sendable {
         Problem(
             .requestTimeout, "upload.slow", "less than \(least >> 10) KiB have come within a minute", subject: subject,
             remedy: "Send it again over a better connection.")
-    }
-}
-
-extension HTTPResponse.Status {
-    /// Of RFC 4918, which HTTPTypes does not have.
-    static let noSpace = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
-}
-
-extension Problem {
-    /// Why the daemon takes no file.
-    init(_ refusal: ReceiveVerb.Refusal, subject: String) {
-        let status: HTTPResponse.Status
-        var retryAfter: Int?
-        switch UploadRefusal.Code(rawValue: refusal.code) {
-        case .unknownPipeline: status = .notFound
-        case .notAllowed: status = .forbidden
-        case .tooLarge: status = .contentTooLarge
-        case .otherLength: status = .badRequest
-        case .tooMany: (status, retryAfter) = (.tooManyRequests, 5)
-        case .nameTaken: status = .conflict
-        case .nameRefused: status = .unprocessableContent
-        case .noSpace: status = .noSpace
-        // Without a time after which it is to be tried again.
-        case .unsure: status = .internalServerError
-        case .silent, .trouble, .stopping, .stillOpen, .failed, nil: (status, retryAfter) = (.serviceUnavailable, 10)
-        }
-        self.init(
-            status, refusal.code, refusal.fact, subject: subject, remedy: refusal.remedy, retryAfter: retryAfter)
     }
 }

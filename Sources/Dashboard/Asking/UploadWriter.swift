@@ -23,7 +23,18 @@ final class UploadWriter: Sendable {
         var hash: DigestContext?
     }
 
+    /// How it ends.
+    enum End: Sendable {
+        /// It gets its name.
+        case whole
+        /// More files follow; so many bytes have come before it.
+        case part(Int64)
+
+        var before: Int64 { if case .part(let count) = self { count } else { 0 } }
+    }
+
     private let connection: UploadConnection
+    private let end: End
     private let queue: DispatchQueue
     private let digest: [UInt8]?
     private let places = Permits(mostWaiting)
@@ -33,8 +44,10 @@ final class UploadWriter: Sendable {
     private let problem = Mutex<Problem?>(nil)
 
     /// `digest`: what the whole must have as its SHA-256; nil: anything.
-    init(_ connection: UploadConnection, on queue: DispatchQueue, hashes digest: [UInt8]?) throws(DigestError) {
-        (self.connection, self.queue, self.digest) = (connection, queue, digest)
+    init(
+        _ connection: UploadConnection, on queue: DispatchQueue, hashes digest: [UInt8]?, end: End = .whole
+    ) throws(DigestError) {
+        (self.connection, self.queue, self.digest, self.end) = (connection, queue, digest, end)
         state = Mutex(State(hash: digest == nil ? nil : try DigestContext.start(.sha256)))
     }
 
@@ -51,18 +64,16 @@ final class UploadWriter: Sendable {
         }
     }
 
-    /// Writes the rest, and has the daemon give the whole its name.
+    /// Writes the rest, and has it end.
     func finish(with buffers: [ByteBuffer], _ subject: String) async throws(Problem) {
-        let outcome = await withCheckedContinuation { continuation in
-            queue.async { @Sendable [self] in
-                continuation.resume(
-                    returning: Result { () throws(Problem) in
-                        try state.withLock { state in
-                            put(buffers, &state)
-                            return Result { () throws(Problem) in try check(&state, subject) }
-                        }.get()
-                        try name(subject)
-                    })
+        let outcome = await queue.result { @Sendable [self] () throws(Problem) in
+            try state.withLock { state in
+                put(buffers, &state)
+                return Result { () throws(Problem) in try check(&state, subject) }
+            }.get()
+            switch end {
+            case .whole: try connection.name(subject)
+            case .part: connection.closeFile()
             }
         }
         try outcome.get()
@@ -81,7 +92,7 @@ final class UploadWriter: Sendable {
             guard .now() - state.noted >= Self.interval else { return }
             state.noted = .now()
             do throws(ControlClient.Problem) {
-                try connection.note(size: state.written)
+                try connection.note(size: end.before.addingSaturated(state.written))
             } catch {
                 throw Problem(error, isChange: true)
             }
@@ -116,19 +127,18 @@ final class UploadWriter: Sendable {
         }
     }
 
-    private func name(_ subject: String) throws(Problem) {
-        let refusal: ReceiveVerb.Refusal?
-        do throws(ControlClient.Problem) {
-            refusal = try connection.finish()
-        } catch {
-            throw Problem(error, isChange: true)
-        }
-        if let refusal { throw Problem(refusal, subject: subject) }
-    }
-
     private static func noHash(_ error: DigestError) -> Problem {
         Problem(
             .internalServerError, "internal", "its digest cannot be made: \(error.description)",
             remedy: "Send it without a digest.")
+    }
+}
+
+extension UploadConnection {
+    /// Has what came get its name.
+    func name(_ subject: String) throws(Problem) {
+        let refusal: ReceiveVerb.Refusal?
+        do throws(ControlClient.Problem) { refusal = try finish() } catch { throw Problem(error, isChange: true) }
+        if let refusal { throw Problem(refusal, subject: subject) }
     }
 }

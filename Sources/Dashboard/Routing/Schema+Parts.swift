@@ -134,7 +134,7 @@ extension Schema {
                 "upload",
                 .object([
                     .field("max_bytes", .integer), .field("match", .array(.text)),
-                    .field("folders", .choice(["no", "as_one", "as_files"])),
+                    .field("folders", .choice(["no", "as_one", "as_files"])), .maybe("depth", .integer),
                 ])),
         ])
 

@@ -7,6 +7,7 @@ struct Site: Sendable {
     let version: String
     /// How many uploads begin at a time, which the daemon is asked about.
     let uploads = Permits(1)
+    let folders = FolderUploads<FolderUpload>()
     /// Whether cookies go over TLS only.
     let isSecure: Bool
 }

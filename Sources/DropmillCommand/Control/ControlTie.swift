@@ -12,10 +12,19 @@ final class ControlTie: Sendable {
 
     /// Keeps something until it is taken or the connection is closed; false where that is so already, or where it keeps
     /// something.
-    func keep(_ kept: any ControlKept, handing file: HandedFile) -> Bool {
+    func keep(_ kept: any ControlKept, handing file: HandedFile?) -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.kept == nil else { return false }
             (state.kept, state.file) = (kept, file)
+            return true
+        }
+    }
+
+    /// Has a file go out with the next answer; false where that is not kept any more that it belongs to.
+    func hand(_ file: HandedFile, of kept: any ControlKept) -> Bool {
+        state.withLock { state in
+            guard state.kept === kept else { return false }
+            state.file = file
             return true
         }
     }

@@ -9,6 +9,9 @@ extension ControlService {
                 tied: { @Sendable arguments, tie, end, reply in desk.begin(arguments, on: tie, end: end, reply: reply) }
             ),
             ControlHandler(
+                ReceivePartVerb.self,
+                tied: { @Sendable arguments, tie, _, reply in desk.part(arguments, on: tie, reply: reply) }),
+            ControlHandler(
                 ReceivingVerb.self,
                 tied: { @Sendable arguments, tie, _, reply in
                     reply(

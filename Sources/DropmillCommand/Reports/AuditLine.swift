@@ -40,6 +40,7 @@ struct AuditLine: Equatable {
         case ReceiveVerb.name:
             words = arguments(ReceiveVerb.Arguments.self).map { file in
                 ["'\(EscapedText.of(Array(file.path)))' into \(file.pipeline), \(ByteSize(bytes: file.size))"]
+                    + (file.files.map { ["in \($0) files"] } ?? [])
             }
         case HaltVerb.name: words = arguments(HaltVerb.Arguments.self).map { [$0.run] }
         default: break

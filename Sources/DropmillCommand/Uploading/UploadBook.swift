@@ -1,7 +1,7 @@
 import Files
 import PipelineKit
 
-/// Which files are on their way in, and how much of them is still to come.
+/// Which files and folders are on their way in, and how much of them is still to come.
 struct UploadBook {
     /// How many at a time.
     static let most = 8
@@ -28,11 +28,12 @@ struct UploadBook {
         }
         guard entries.count < Self.most else {
             throw UploadRefusal(
-                .tooMany, "\(Self.most) files are on their way in already", remedy: "Send it again in a while.")
+                .tooMany, "\(Self.most) files and folders are on their way in already",
+                remedy: "Send it again in a while.")
         }
         guard !entries.values.contains(where: { $0.pipeline == pipeline && $0.path == path }) else {
             throw UploadRefusal(
-                .nameTaken, "a file of this name is on its way in", remedy: "Send it under another name.")
+                .nameTaken, "something of this name is on its way in", remedy: "Send it under another name.")
         }
         last += 1
         entries[last] = Entry(pipeline: pipeline, path: path, size: size)

@@ -7,8 +7,8 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// Takes files into inboxes that other processes write. What waits for a disk waits here, so that a file system which
-/// does not answer holds up nothing else.
+/// Takes files and folders into inboxes that other processes write. What waits for a disk waits here, so that a file
+/// system which does not answer holds up nothing else.
 final class UploadDesk: Sendable {
     typealias Reply = @Sendable (Result<ReceiveVerb.Answer, ControlProblem>) -> Void
 
@@ -16,13 +16,20 @@ final class UploadDesk: Sendable {
         var book = UploadBook()
         /// Those that come. One that is being finished is not among them any more, but still in the book.
         var coming: [Int: Upload] = [:]
+        /// What all of them are called meanwhile.
+        var names: [Int: FileName] = [:]
+
+        mutating func leave(_ number: Int) {
+            book.leave(number)
+            names[number] = nil
+        }
     }
 
     /// How long an inbox may take to answer.
     private static let patience = 3.0
     /// How often it is looked for what could not be removed before.
     private static let rounds = Duration.seconds(1800)
-    static let nothing = ControlProblem("no file is on its way in on this connection; ask for 'receive' first")
+    static let nothing = ControlProblem("nothing is on its way in on this connection; ask for 'receive' first")
 
     private let engine: Engine
     private let warn: @Sendable (String) -> Void
@@ -55,33 +62,35 @@ final class UploadDesk: Sendable {
         _ arguments: ReceiveVerb.Arguments, on tie: ControlTie, _ end: @escaping ControlHandler.End
     ) throws(UploadRefusal) {
         let spool = try engine.uploadSpool(of: arguments.pipeline)
-        let path = try spool.pipeline.place(ofUpload: Array(arguments.path), size: arguments.size)
+        let path = try spool.pipeline.place(
+            ofUpload: Array(arguments.path), size: arguments.size, files: arguments.files)
         let number = try enter(arguments.pipeline, path, size: arguments.size)
         do throws(UploadRefusal) {
-            let file = try make(path, size: arguments.size, in: spool, number)
-            let upload = Upload(number, arguments.pipeline, file, end: end) { @Sendable [weak self] number in
+            let drop = try make(path, size: arguments.size, files: arguments.files, in: spool, number)
+            let upload = Upload(number, arguments.pipeline, drop, end: end) { @Sendable [weak self] number in
                 self?.breakOff(number, "the connection was closed")
             }
             do throws(UploadRefusal) {
-                let writing = HandedFile(try file.openForWriting())
+                var writing: HandedFile?
+                if let file = try drop.openForWriting() { writing = HandedFile(file) }
                 let isOpen = state.withLock { state in
-                    if !state.book.isClosed { state.coming[number] = upload }
+                    if !state.book.isClosed { (state.coming[number], state.names[number]) = (upload, drop.name) }
                     return !state.book.isClosed
                 }
                 guard isOpen, tie.keep(upload, handing: writing) else { throw Self.late }
             } catch {
                 _ = state.withLock { $0.coming.removeValue(forKey: number) }
-                file.remove()
+                drop.remove()
                 throw error
             }
         } catch {
-            state.withLock { $0.book.leave(number) }
+            state.withLock { $0.leave(number) }
             throw error
         }
     }
 
     private static let late = UploadRefusal(
-        .failed, "its connection was closed, or has a file already", remedy: "Send each on one of its own.")
+        .failed, "its connection was closed, or has one already", remedy: "Send each on one of its own.")
 
     private func enter(_ pipeline: String, _ path: DropPath, size: Int64) throws(UploadRefusal) -> Int {
         try state.withLock { state in
@@ -90,21 +99,21 @@ final class UploadDesk: Sendable {
     }
 
     private func make(
-        _ path: DropPath, size: Int64, in spool: Spool, _ number: Int
-    ) throws(UploadRefusal) -> UploadFile {
+        _ path: DropPath, size: Int64, files: Int?, in spool: Spool, _ number: Int
+    ) throws(UploadRefusal) -> UploadDrop {
         let inbox = spool.pipeline.inbox
         let made = lookout.attempt(
             until: .now() + Self.patience,
-            { @Sendable [self] mayLook -> Result<UploadFile, UploadRefusal> in
+            { @Sendable [self] mayLook -> Result<UploadDrop, UploadRefusal> in
                 guard mayLook(inbox) else { return .failure(Self.silence(inbox)) }
                 return Result { () throws(UploadRefusal) in
-                    try UploadFile.begin(path, size: size, into: spool) { device in
+                    try UploadDrop.begin(path, size: size, files: files, into: spool) { device in
                         state.withLock { $0.book.promised(on: device, besides: number) }
                     }
                 }
-            }, unwanted: { @Sendable late in if case .success(let file) = late { file.remove() } })
+            }, unwanted: { @Sendable late in if case .success(let drop) = late { drop.remove() } })
         switch made {
-        case .over(let file): return try file.get()
+        case .over(let drop): return try drop.get()
         case .silent: throw Self.silence(inbox)
         }
     }
@@ -119,6 +128,35 @@ final class UploadDesk: Sendable {
         state.withLock { $0.book.note(upload.number, written: size) }
     }
 
+    /// Begins a file in the folder of this connection, or makes a folder there.
+    func part(_ arguments: ReceivePartVerb.Arguments, on tie: ControlTie, reply: @escaping Reply) {
+        guard let upload = tie.kept as? Upload else { return reply(.failure(Self.nothing)) }
+        queue.async { @Sendable [self] in
+            do throws(UploadRefusal) {
+                let pipeline = try spool(for: upload).pipeline
+                let path = try pipeline.place(ofPart: Array(arguments.path), isFolder: arguments.size == nil)
+                if let file = try upload.drop.part(path, size: arguments.size, in: pipeline),
+                    !tie.hand(HandedFile(file), of: upload)
+                {
+                    throw Self.late
+                }
+                let arrived = upload.drop.arrived
+                state.withLock { $0.book.note(upload.number, written: arrived) }
+                reply(.success(.init()))
+            } catch {
+                reply(.success(.init(refusal: .init(error))))
+            }
+        }
+    }
+
+    /// Where it goes, by what is in force now: a reload may have changed what is taken.
+    private func spool(for upload: Upload) throws(UploadRefusal) -> Spool {
+        let spool = try engine.uploadSpool(of: upload.pipeline)
+        let drop = upload.drop
+        _ = try spool.pipeline.place(ofUpload: drop.path.bytes, size: drop.size, files: drop.files)
+        return spool
+    }
+
     /// Gives the one of this connection its name.
     func finish(on tie: ControlTie, reply: @escaping Reply) {
         guard let upload = tie.take() as? Upload,
@@ -127,16 +165,13 @@ final class UploadDesk: Sendable {
         queue.async { @Sendable [self] in
             let answer: ReceiveVerb.Answer
             do throws(UploadRefusal) {
-                let spool = try engine.uploadSpool(of: upload.pipeline)
-                // A reload may have changed what it takes.
-                _ = try spool.pipeline.place(ofUpload: upload.file.path.bytes, size: upload.file.size)
-                try upload.file.finish(into: spool)
+                try upload.drop.finish(into: try spool(for: upload))
                 answer = .init()
             } catch {
-                upload.file.remove()
+                upload.drop.remove()
                 answer = .init(refusal: .init(error))
             }
-            state.withLock { $0.book.leave(upload.number) }
+            state.withLock { $0.leave(upload.number) }
             upload.end(ReceiveVerb.result(answer)) { reply(.success(answer)) }
         }
     }
@@ -144,13 +179,13 @@ final class UploadDesk: Sendable {
     private func breakOff(_ number: Int, _ reason: String, in group: DispatchGroup = DispatchGroup()) {
         let broken = state.withLock { state in
             // Where the file system does not answer its place is free all the same: nothing more is begun there.
-            state.book.leave(number)
+            state.leave(number)
             return state.coming.removeValue(forKey: number)
         }
         guard let broken else { return }
         group.enter()
         queue.async { @Sendable in
-            broken.file.remove()
+            broken.drop.remove()
             broken.end("broken off: \(reason)") { group.leave() }
         }
     }
@@ -182,9 +217,10 @@ final class UploadDesk: Sendable {
     }
 
     private func sweep(_ inbox: FilePath) {
+        let coming = state.withLock { Set($0.names.values) }
         let removed = lookout.attempt(until: .now() + 60) { @Sendable mayLook in
             guard mayLook(inbox) else { return 0 }
-            do throws(IOError) { return try UploadLeftovers.remove(from: inbox) } catch { return 0 }
+            do throws(IOError) { return try UploadLeftovers.remove(from: inbox, besides: coming) } catch { return 0 }
         }
         guard case .over(let count) = removed, count > 0 else { return }
         warn("\(count) unfinished uploads were removed from '\(inbox.text)'")

@@ -4,7 +4,7 @@ import Glibc
 import PipelineKit
 package import SystemPackage
 
-/// What a kill left of files that were on their way into an inbox.
+/// What a kill left of files and folders that were on their way into an inbox.
 package enum UploadLeftovers {
     private static let beginning = ".dropmill-", end = ".upload"
     /// How many seconds old one is that was left, where there are no locks to tell.
@@ -17,15 +17,16 @@ package enum UploadLeftovers {
         return FileName(unchecked: Array("\(beginning)\(number)\(end)".utf8))
     }
 
-    /// Removes what nobody writes any more, and says how many files that were.
+    /// Removes what nobody writes any more, and says how much that was. `coming`: names of what comes now.
     @discardableResult
-    package static func remove(from inbox: FilePath) throws(IOError) -> Int {
+    package static func remove(from inbox: FilePath, besides coming: Set<FileName> = []) throws(IOError) -> Int {
         let top = HeldFolder(try OpenInbox.open(inbox))
         var found: [FileName] = []
         try top.folder.forEachEntry { name, _ in if isOne(name) { found.append(name) } }
         var count = 0
-        for name in found where try isLeft(name, in: top) {
-            try top.remove(name)
+        for name in found where !coming.contains(name) {
+            guard try isLeft(name, in: top) else { continue }
+            try top.folder.remove(FilePath().appending(name))
             count += 1
         }
         return count
@@ -37,8 +38,8 @@ package enum UploadLeftovers {
 
     /// Whether it is ours, and nobody holds it.
     private static func isLeft(_ name: FileName, in top: HeldFolder) throws(IOError) -> Bool {
-        guard let status = try top.status(of: name), FileKind(mode: status.st_mode) == .regular,
-            status.st_uid == geteuid()
+        guard let status = try top.status(of: name), status.st_uid == geteuid(),
+            [.regular, .folder].contains(FileKind(mode: status.st_mode))
         else { return false }
         let file = try OpenFile.open(name, in: top.folder.file, O_RDONLY | O_NONBLOCK)
         if flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 { return true }

@@ -1,4 +1,4 @@
-/// Why a file is not sent in.
+/// Why a file or folder is not sent in.
 package struct UploadRefusal: Error, Sendable, Equatable {
     /// A word that stays the same, for programs.
     package enum Code: String, Sendable {
@@ -8,6 +8,10 @@ package struct UploadRefusal: Error, Sendable, Equatable {
         /// What came is not as long as was said.
         case otherLength = "upload.length"
         case tooMany = "upload.busy"
+        /// It is a folder where drops are files, or the other way round.
+        case otherUnit = "upload.unit"
+        /// It is a folder with too much in it.
+        case tooManyEntries = "upload.entries"
         /// Whoever writes it has not closed it.
         case stillOpen = "upload.open"
         /// It is in the inbox, and may be gone after a power cut: it is not to be sent again as a matter of course.
