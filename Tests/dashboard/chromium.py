@@ -43,6 +43,15 @@ def looking(url, look="light", allowed=(), script=None, **options):
         context.close()
 
 
+def drag(page, zone, *paths):
+    """As if a person dragged files or folders there."""
+    box = zone.bounding_box()
+    session = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "x": box["x"] + 20, "y": box["y"] + 20, "data": data})
+
+
 def live(page):
     expect(page.locator("#live")).to_have_text("live")
 

@@ -51,7 +51,7 @@ class Shop:
         # What is said of a pipeline's file instead of shop.FILE.
         self.file_answer, self.file_refusal, self.file_reads = None, None, 0
         self.state, self.gone, self.silent = "up", False, False
-        self.streams, self.runs, self.received, self.asked = [], {}, {}, []
+        self.streams, self.runs, self.received, self.asked, self.folders = [], {}, {}, [], {}
         self.number = 0
         self.slow = 0
         self.lock = threading.RLock()
@@ -278,6 +278,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, {"role": its.role, "name": "anna-laptop", "version": "0.9.0", "via": "token" if its.token else "socket"})
         if self.command == "PUT" and path[0] == "pipelines" and path[2] == "drops":
             return self.upload(path[1], "/".join(path[3:]))
+        if path[0] == "uploads" or self.command == "POST" and path[2:3] == ["folders"]:
+            return self.folder(path)
         if its.state == "down":
             raise Refusal(503, "daemon.down", "The daemon is not running", "Start it with sudo systemctl start dropmill")
         if self.command == "GET":
@@ -372,16 +374,58 @@ class Handler(BaseHTTPRequestHandler):
         if (name, path) in its.received:
             self.rfile.read(length)
             raise Refusal(409, "name.taken", f"The name is taken in the inbox of {name}", "Wait until that drop is claimed, or send it under another name")
-        received = 0
+        received = self.taken()
+        if received is None:
+            return
+        its.received[name, path] = received
+        self.reply(201, {"pipeline": name, "path": path, "size": received})
+
+    def taken(self):
+        """How many bytes have come; nothing where it breaks off."""
+        length, received = int(self.headers["Content-Length"]), 0
         while received < length:
             part = self.rfile.read(min(65_536, length - received))
             if not part:
-                return
+                return None
             received += len(part)
-            if its.slow:
-                time.sleep(its.slow)
-        its.received[name, path] = received
-        self.reply(201, {"pipeline": name, "path": path, "size": received})
+            if self.shop.slow:
+                time.sleep(self.shop.slow)
+        return received
+
+    def folder(self, path):
+        """A folder that comes file by file."""
+        its = self.shop
+        if path[0] == "pipelines":
+            body, name = self.body(), "/".join(path[3:])
+            if (path[1], name) in its.received:
+                raise Refusal(409, "name.taken", f"The name is taken in the inbox of {path[1]}")
+            key = f"U{len(its.folders) + 1}"
+            its.folders[key] = {"pipeline": path[1], "path": name, **body, "parts": {}}
+            return self.reply(201, {"upload": key, "pipeline": path[1], "path": name, **body})
+        its.asked.append((self.command, "/".join(path), None))
+        its_own = its.folders.get(path[1])
+        if self.command == "DELETE" and its_own:
+            its.folders[path[1]] = None
+            return self.reply(204)
+        if not its_own:
+            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            raise Refusal(404, "upload.unknown", "No such folder is on its way in")
+        within = "/".join(path[3:])
+        if path[2] == "folders":
+            its_own["parts"][within] = None
+            return self.reply(204)
+        if path[2] == "files":
+            size = self.taken()
+            if size is None:
+                its.folders[path[1]] = None
+                return None
+            its_own["parts"][within] = size
+            return self.reply(201, {"path": within, "size": size})
+        self.body()
+        sizes = [size for size in its_own["parts"].values() if size is not None]
+        assert (len(sizes), sum(sizes)) == (its_own["files"], its_own["size"]), its_own
+        its.received[its_own["pipeline"], its_own["path"]] = its_own["parts"]
+        return self.reply(201, {key: its_own[key] for key in ("pipeline", "path", "files", "size")})
 
     def events(self):
         its = self.shop

@@ -22,7 +22,7 @@ from playwright.sync_api import expect  # noqa: E402
 import chromium  # noqa: E402
 import fake  # noqa: E402
 import shop  # noqa: E402
-from chromium import LOOKS, live  # noqa: E402
+from chromium import LOOKS, drag, live  # noqa: E402
 from mill import until  # noqa: E402
 
 COVER, RUNNING, HOSTILE = shop.job_id(992), shop.job_id(998), shop.job_id(991)
@@ -712,6 +712,84 @@ def test_folder():
         page.locator("input[webkitdirectory]").set_input_files(str(inner.parent))
         expect(page.locator(".ups > li")).to_contain_text("arrived")
         assert its.received == {("scans", "box 1/50 %/a#b.tif"): 4}, its.received
+
+
+
+def folder_shop(folders):
+    its = fake.Shop()
+    its.pipeline("scans")["upload"] |= {"folders": folders, "depth": 2}
+    return its
+
+
+def folder_of(parent, **files):
+    """A folder `box` with these files."""
+    for name, content in files.items():
+        path = pathlib.Path(parent, "box", name.replace("__", "/").replace("_", "."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return str(pathlib.Path(parent, "box"))
+
+
+def test_folder_as_one():
+    """It is one line and one drop, with its progress; it can be called off, and a taken name is a choice."""
+    its = folder_shop("as_one")
+    with visit("/drop?pipeline=scans", its, allowed=["409", "404"]) as (page, _), tempfile.TemporaryDirectory() as folder:
+        live(page)
+        expect(page.locator("#choose-files")).to_be_hidden()
+        box = folder_of(folder, a_tif=b"1234", side__b_tif=b"12")
+        pathlib.Path(box, "Thumbs.db").write_bytes(b"x")
+        page.locator("input[webkitdirectory]").set_input_files(box)
+        items = page.locator(".ups > li")
+        expect(items).to_have_count(1)
+        expect(items).to_contain_text("arrived")
+        expect(items).to_contain_text("left out 1 file of the desktop’s own")
+        assert its.received == {("scans", "box"): {"a.tif": 4, "side/b.tif": 2}}, its.received
+        page.locator("input[webkitdirectory]").set_input_files(box)
+        items.filter(has_text="The name is taken").get_by_role("button", name="Send under another name").click()
+        expect(page.locator("#up-h + span")).to_have_text("2 arrived")
+        assert ("scans", "box (2)") in its.received
+        its.slow = 0.2
+        box = folder_of(pathlib.Path(folder, "more"), a_tif=b"1" * 100_000, b_tif=b"2" * 5_000_000)
+        pathlib.Path(box).rename(pathlib.Path(box).with_name("large"))
+        page.locator("input[webkitdirectory]").set_input_files(str(pathlib.Path(box).with_name("large")))
+        item = items.filter(has_text="large")
+        expect(item).to_contain_text("file 2 of 2")
+        expect(item.locator("progress")).to_be_visible()
+        for look in ("light",):
+            chromium.check_look(page, "drop-folder", look)
+        item.get_by_role("button", name="Cancel").click()
+        expect(item).to_contain_text("Called off; nothing was left in the inbox.")
+        until(lambda: ("DELETE", "uploads/U3", None) in its.asked, "it is given up")
+
+
+def test_folder_that_is_dragged():
+    """As Chromium hands over what a person drags: with its empty folders."""
+    its = folder_shop("as_one")
+    with visit("/drop?pipeline=scans", its) as (page, _), tempfile.TemporaryDirectory() as folder:
+        live(page)
+        box = folder_of(folder, side__b_tif=b"12")
+        pathlib.Path(box, "empty").mkdir()
+        drag(page, page.locator(".zone"), box)
+        expect(page.locator(".ups > li")).to_contain_text("arrived")
+        assert its.received == {("scans", "box"): {"side": None, "empty": None, "side/b.tif": 2}}, its.received
+
+
+def test_folder_that_is_refused():
+    """Before anything is sent, with the reason."""
+    wrong = [("no", {"a_tif": b"1"}, "scans takes no folders. Nothing was sent. Drop the files themselves."), ("as_files", {"a__b__c_tif": b"1"}, "scans takes files in 1 levels of folders"),
+             ("as_one", {"a_part": b"1"}, "box/a.part has the name of a hidden or unfinished file")]
+    for folders, files, text in wrong:
+        its = folder_shop(folders)
+        with visit("/drop?pipeline=scans", its) as (page, _), tempfile.TemporaryDirectory() as folder:
+            live(page)
+            drag(page, page.locator(".zone"), folder_of(folder, **files))
+            expect(page.locator(".ups > li")).to_contain_text(text.split(". ")[0])
+            expect(page.locator(".ups > li")).to_contain_text("Nothing was sent")
+            assert not its.received and not its.folders
+    with visit("/drop?pipeline=scans", folder_shop("as_one")) as (page, its):
+        live(page)
+        page.locator("input[type=file]").first.set_input_files([file("a.tif")])
+        expect(page.locator(".ups > li")).to_contain_text("A drop of scans is a folder. Nothing was sent.")
 
 
 if __name__ == "__main__":

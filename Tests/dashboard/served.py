@@ -24,7 +24,7 @@ from playwright.sync_api import expect  # noqa: E402
 
 import chromium  # noqa: E402
 from chromium import live  # noqa: E402
-from mill import Mill, until  # noqa: E402
+from mill import UPLOADS, Mill, until  # noqa: E402
 
 IMAGE = "<img src=x onerror=alert(1)>.pdf"
 binary = None
@@ -114,6 +114,71 @@ def test_tls():
                 assert cookie["name"] == "__Host-dropmill" and cookie["secure"] and cookie["httpOnly"], cookie
                 drop(page, "safe.pdf", 5 << 20)
                 expect(page.locator(".ups > li").first.get_by_role("link")).to_have_text("processed", timeout=60_000)
+
+
+def test_folder():
+    """A folder is dragged and becomes one job, with its empty folders; one that breaks a rule is not sent."""
+    folders = UPLOADS.replace("quiet: 200ms", "quiet: 200ms, unit: folder").replace("/out\"", "/out/{{name}}\"")
+    with milling(stages=folders) as mill, tempfile.TemporaryDirectory() as parent, signed_in(mill, "/drop?pipeline=scans", allowed=["404", "ERR_"]) as page:
+        box = pathlib.Path(parent, "Karton 7")
+        (box / "empty").mkdir(parents=True)
+        contents = {f"50 %/{number:03}.tif": bytes([number]) * 40_000 for number in range(120)} | {"a#b?.tif": b"", IMAGE: b"x"}
+        for name, content in contents.items():
+            (box / name).parent.mkdir(exist_ok=True)
+            (box / name).write_bytes(content)
+        (box / "Thumbs.db").write_bytes(b"x")
+        chromium.drag(page, page.locator(".zone"), box)
+        item = page.locator(".ups > li")
+        expect(item.get_by_role("link")).to_have_text("processed", timeout=60_000)
+        out = next((mill.root / "scans" / "out").rglob("Karton 7"))
+        found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        assert {name: content for name, content in found.items() if "sum" not in name.lower()} == contents, found.keys()
+        assert (out / "empty").is_dir()
+        assert [job["name"] for job in mill.jobs()] == ["Karton 7"]
+        item.get_by_role("link").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Karton 7")
+        # Of one that is called off in the middle nothing is left.
+        page.goto("/drop?pipeline=scans")
+        live(page)
+        (box / "large.tif").write_bytes(bytes(200 << 20))
+        box.rename(box.with_name("Karton 8"))
+        page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 2 << 20})
+        chromium.drag(page, page.locator(".zone"), box.with_name("Karton 8"))
+        hidden = lambda: list((mill.root / "scans" / "in").iterdir())
+        expect(item).to_contain_text("file ", timeout=30_000)
+        until(hidden, "it comes")
+        item.get_by_role("button", name="Cancel").click()
+        expect(item).to_contain_text("Called off")
+        until(lambda: not hidden(), "nothing is left")
+
+
+def test_folder_is_its_senders():
+    """Nobody else can go on with a folder, and nothing is left of it once its sender's token is revoked."""
+    with milling(stages=UPLOADS.replace("quiet: 200ms", "quiet: 200ms, unit: folder")) as mill:
+        def token(name, pipeline):
+            said = subprocess.run([mill.binary, "token", "add", name, "--role", "drop", "--pipeline", pipeline, "--token-dir", mill.root / "tokens"], capture_output=True, text=True)
+            return {"Authorization": f"Bearer {re.search(r'dm_[A-Za-z0-9_-]+', said.stdout)[0]}"}
+
+        anna, bert = token("anna", "scans"), token("bert", "scans")
+
+        def ask(who, method, path, body=None):
+            return mill.request(method, f"/api/v1/{path}", body, headers=who, token=False)
+
+        announced = {"files": 2, "size": 2}
+        assert ask(token("else", "covers"), "POST", "pipelines/scans/folders/box", announced)[1]["code"] == "role.pipeline"
+        status, begun = ask(anna, "POST", "pipelines/scans/folders/box", announced)
+        assert status == 201, begun
+        its = f"uploads/{begun['upload']}"
+        for method, path in (("PUT", f"{its}/files/a"), ("PUT", f"{its}/folders/a"), ("POST", f"{its}/finish"), ("DELETE", its)):
+            assert ask(bert, method, path, b"x" if method == "PUT" else None)[0] == 404, path
+            assert mill.request(method, f"/api/v1/{path}", b"x", token=False)[0] in (401, 403)
+        assert ask(anna, "PUT", f"{its}/files/a", b"x")[0] == 201
+        inbox = mill.root / "scans" / "in"
+        assert len(list(inbox.iterdir())) == 1
+        subprocess.run([mill.binary, "token", "revoke", "anna", "--token-dir", mill.root / "tokens"], check=True, capture_output=True)
+        assert ask(anna, "PUT", f"{its}/files/b", b"x")[0] == 401
+        until(lambda: not list(inbox.iterdir()), "nothing is left")
+        assert not mill.jobs()
 
 
 def test_pause_and_resume():

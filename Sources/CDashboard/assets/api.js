@@ -1,6 +1,6 @@
 // Requests to the API of this origin. What goes wrong is a Problem: subject, fact and remedy, as RFC 9457 carries them.
 
-const BASE = "/api/v1";
+export const BASE = "/api/v1";
 const OWN = ["/login", "/logout"];
 
 /** An error that can be told: `status`, `code`, `fact`, `remedy`, and `problems` where there are several. */
@@ -69,6 +69,7 @@ export function get(path, parameters = {}) {
 }
 
 export const post = (path, body = {}) => ask("POST", path, body);
+export const makeFolder = (path) => ask("PUT", path);
 export const remove = (path) => ask("DELETE", path);
 
 /** A path with names in it; what they have of `/` and `%` stays theirs. */

@@ -5,18 +5,22 @@ import { pipelines } from "./live.js";
 import { address, empty, mark, panel, plain, title } from "./parts.js";
 import { mayDropInto, may } from "./shell.js";
 import { bytes, count } from "./sizes.js";
-import { filesOf, refusal } from "./taken.js";
+import { dropsOf, partsOf } from "./taken.js";
 import { clock } from "./times.js";
 import * as up from "./uploads.js";
 import { drawn } from "./view.js";
 import { followJobs, line, sum } from "./visit.js";
 
+/** What is dropped, by what becomes of folders. */
+const WHAT = { no: "files", as_one: "a folder", as_files: "files or a folder" };
+
 const open = () => pipelines().filter(({ name, upload }) => upload && mayDropInto(name));
 
 function choice({ name, state: its, hold, trouble, upload: { match, max_bytes: most, folders } }, chosen, choose) {
   const rules = [
-    match?.length ? match.join(", ") : "anything",
-    folders && folders !== "no" && "folders too",
+    folders === "as_one" && "whole folders",
+    match?.length ? match.join(", ") : folders !== "as_one" && "anything",
+    folders === "as_files" && "folders too",
     most !== undefined && `up to ${bytes(most)}`,
   ]
     .filter(Boolean)
@@ -74,11 +78,11 @@ export async function show(main) {
   const zone = el(
     "div.zone",
     icon("drop"),
-    el("h2", "Drop files or a folder here"),
+    el("h2", { id: "drop-here" }),
     el("p.soft", "or"),
     el(
       "div.acts",
-      plain("Choose files", () => files.click(), ".main"),
+      plain("Choose files", () => files.click(), ".main", { id: "choose-files" }),
       plain("Choose a folder", () => folder.click(), "", { id: "choose-folder" }),
     ),
     files,
@@ -105,6 +109,7 @@ export async function show(main) {
   main.replaceChildren(head, form, visit, none);
 
   let wanted = false;
+  let follow = () => undefined;
   const changed = () => {
     if (wanted) return;
     wanted = true;
@@ -113,13 +118,13 @@ export async function show(main) {
       patchChildren(list, el("ul", up.uploads.slice(0, 500).map(line(changed))));
       visit.hidden = !up.uploads.length;
       if (said.textContent !== sum()) said.textContent = sum();
+      follow();
     });
   };
   function take(some) {
     const into = pipeline();
     if (!into) return;
-    for (const { file, path } of some)
-      up.add({ file, path, pipeline: into.name, problem: refusal(into, file, path) }, changed);
+    for (const each of dropsOf(into, some)) up.add({ ...each, pipeline: into.name }, changed);
   }
   const choose = (name) => {
     chosen = name;
@@ -130,7 +135,10 @@ export async function show(main) {
     const into = pipeline();
     form.hidden = !into;
     none.hidden = Boolean(into) || up.uploads.length > 0;
-    $("#choose-folder", form).hidden = (into?.upload.folders ?? "no") === "no";
+    const folders = into?.upload.folders ?? "no";
+    $("#drop-here", form).textContent = `Drop ${WHAT[folders]} here`;
+    $("#choose-folder", form).hidden = folders === "no";
+    $("#choose-files", form).hidden = folders === "as_one";
     return open().map((each) => choice(each, into?.name, choose));
   });
   changed();
@@ -145,7 +153,7 @@ export async function show(main) {
   addEventListener("drop", async (event) => {
     event.preventDefault();
     zone.classList.remove("over");
-    take(await filesOf(event.dataTransfer));
+    take(await partsOf(event.dataTransfer));
   });
   addEventListener(
     "paste",
@@ -153,5 +161,5 @@ export async function show(main) {
       clipboardData?.files.length && take([...clipboardData.files].map((file) => ({ file, path: file.name }))),
   );
   addEventListener("beforeunload", (event) => up.uploads.some(up.isUnderWay) && event.preventDefault());
-  followJobs(changed);
+  follow = followJobs(changed);
 }

@@ -1,9 +1,9 @@
-// What a person drops or chooses: its files with their paths, and what breaks a rule of the pipeline before it is sent.
+// What a person drops or chooses: files, and folders with what is in them; and what breaks a rule of the pipeline, before
+// anything is sent.
 
 import { Problem } from "./api.js";
 import { inWords } from "./parts.js";
-import { say } from "./shell.js";
-import { bytes } from "./sizes.js";
+import { bytes, count } from "./sizes.js";
 
 /** Glob patterns as the pipeline file has them, for a look before anything is sent; the server decides. */
 function matches(patterns, name) {
@@ -27,45 +27,106 @@ function matches(patterns, name) {
   );
 }
 
-export function refusal(pipeline, file, path) {
-  const {
-    name,
-    upload: { match, max_bytes: most, folders = "no" },
-  } = pipeline;
-  if (path.includes("/") && folders === "no")
-    return new Problem({ detail: `${name} takes no folders`, remedy: "Nothing was sent. Drop the files themselves" });
-  const wrongName = !(path.includes("/") && folders === "as_one") && !matches(match, path.split("/").at(-1));
-  const tooLarge = most !== undefined && file.size > most;
+/** What desktops put into folders, which nobody means to send. */
+const DESKTOP = /^(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini)$/;
+/** Names of unfinished and hidden files, which the server takes in no folder. */
+const UNFINISHED = new RegExp(
+  "^[.~]|^#.*#$|~$|\\.(tmp|temp|part|partial|filepart|crdownload|download|opdownload|aria2|!qb|!ut|!sync" +
+    "|uploading|inprogress|writing|camellock|sw[px])$",
+  "i",
+);
+
+const nothingSent = (detail, remedy = "") =>
+  new Problem({ detail, remedy: ["Nothing was sent", remedy].filter(Boolean).join(". ") });
+
+/** What its name or its size breaks of a pipeline's rules, be it a file or a folder. */
+function refusal({ name, upload: { match, max_bytes: most } }, path, size) {
+  const wrongName = !matches(match, path.split("/").at(-1));
+  const tooLarge = most !== undefined && size > most;
   if (!wrongName && !tooLarge) return undefined;
   const rules = [wrongName && `takes ${inWords(match)} only`, tooLarge && `takes at most ${bytes(most)}`].filter(
     Boolean,
   );
-  return new Problem({ detail: `${name} ${rules.join(", and ")}`, remedy: "Nothing was sent" });
+  return nothingSent(`${name} ${rules.join(", and ")}`);
 }
 
-/** All files of what was dropped, with their paths: folders are walked. */
-export async function filesOf(transfer) {
+const unreadable = ({ path, error }) => nothingSent(`${path} cannot be read: ${error.message}`);
+
+function folderProblem(pipeline, { path, size, parts }) {
+  const {
+    name,
+    upload: { folders = "no", depth },
+  } = pipeline;
+  if (folders === "no") return nothingSent(`${name} takes no folders`, "Drop the files themselves");
+  const wrong = parts.find(({ error }) => error);
+  if (wrong) return unreadable(wrong);
+  if (folders === "as_files") {
+    const deep = parts.find((part) => part.file && part.path.split("/").length > (depth ?? Infinity));
+    return deep && nothingSent(`${name} takes files in ${count(depth - 1)} levels of folders, and not ${deep.path}`);
+  }
+  const unfinished = parts.find((part) => part.path.split("/").some((each) => UNFINISHED.test(each)));
+  if (unfinished) return nothingSent(`${unfinished.path} has the name of a hidden or unfinished file`, "Leave it out");
+  return refusal(pipeline, path, size);
+}
+
+/** What a person dropped as what is sent: files, and folders that are one drop each. */
+export function dropsOf(pipeline, some) {
+  const { name, upload } = pipeline;
+  const folders = new Map();
+  const drops = [];
+  for (const each of some) {
+    const top = each.path.split("/")[0];
+    if (each.file && top === each.path) {
+      const problem =
+        upload.folders === "as_one"
+          ? nothingSent(`A drop of ${name} is a folder`, "Drop the folder that it is in")
+          : refusal(pipeline, each.path, each.file.size);
+      drops.push({ ...each, problem });
+    } else if (each.error && top === each.path && !each.isFolder) drops.push({ path: top, problem: unreadable(each) });
+    else if (folders.has(top)) folders.get(top).push(each);
+    else folders.set(top, [each]);
+  }
+  for (const [path, all] of folders) {
+    const parts = all.filter((part) => !DESKTOP.test(part.path.split("/").at(-1)));
+    const folder = {
+      path,
+      parts,
+      size: parts.reduce((sum, { file }) => sum + (file?.size ?? 0), 0),
+      left: all.length - parts.length,
+    };
+    const problem = folderProblem(pipeline, folder);
+    if (problem || upload.folders === "as_one") drops.push({ ...folder, problem });
+    else
+      for (const part of all.filter(({ file }) => file))
+        drops.push({ ...part, problem: refusal(pipeline, part.path, part.file.size) });
+  }
+  return drops;
+}
+
+/** All of what was dropped, with its paths: folders are walked. What has no file is a folder, or cannot be read. */
+export async function partsOf(transfer) {
   const entries = [...transfer.items]
     .filter(({ kind }) => kind === "file")
     .map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   const found = [];
   const walk = async (entry) => {
-    if (entry instanceof File) found.push({ file: entry, path: entry.name });
-    else if (entry?.isFile) {
-      const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
-      found.push({ file, path: entry.fullPath.replace(/^\//, "") });
-    } else if (entry?.isDirectory) {
+    if (entry instanceof File) return found.push({ file: entry, path: entry.name });
+    if (!entry) return undefined;
+    const path = entry.fullPath.replace(/^\//, "");
+    try {
+      if (entry.isFile)
+        return found.push({ file: await new Promise((resolve, reject) => entry.file(resolve, reject)), path });
+      found.push({ path, isFolder: true });
       const reader = entry.createReader();
       for (;;) {
         const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-        if (!some.length) return;
+        if (!some.length) return undefined;
         for (const each of some) await walk(each);
       }
+    } catch (error) {
+      return found.push({ path, error, isFolder: entry.isDirectory });
     }
   };
-  for (const entry of entries) {
-    // One that cannot be read is no reason to leave the others.
-    await walk(entry).catch((error) => say(`A file cannot be read: ${error.message}`, { stays: true }));
-  }
+  for (const entry of entries) await walk(entry);
   return found;
 }

@@ -1,7 +1,7 @@
-// Files on their way into an inbox: the raw body of a PUT, so many at a time, each with its progress and its end. By
-// XMLHttpRequest, since fetch tells nothing of how much has been sent.
+// Files and folders on their way into an inbox, so many at a time, each with its progress and its end: a file is the raw
+// body of a PUT, a folder several of them. By XMLHttpRequest, since fetch tells nothing of how much has been sent.
 
-import { pathOf, problemOf, signIn, unreachable } from "./api.js";
+import { BASE, makeFolder, pathOf, post, Problem, problemOf, remove, signIn, unreachable } from "./api.js";
 import { nowText } from "./times.js";
 
 export const AT_ONCE = 8;
@@ -17,9 +17,7 @@ export const uploads = [];
 
 export const isUnderWay = ({ state }) => state === "waits" || state === "arriving" || state === "checking";
 
-/** A path of a dropped folder, or a plain name; what has a part that no path may have is nobody's. */
-const address = ({ pipeline, path }) =>
-  `/api/v1${pathOf("/pipelines", pipeline, "drops")}/${path.split("/").map(encodeURIComponent).join("/")}`;
+const escaped = (path) => path.split("/").map(encodeURIComponent).join("/");
 
 function next(changed) {
   while (active < AT_ONCE && waiting.length) {
@@ -28,70 +26,133 @@ function next(changed) {
   }
 }
 
-function start(upload, changed) {
+async function start(upload, changed) {
   active += 1;
-  const request = new XMLHttpRequest();
-  const begin = nowText();
-  let heard = performance.now();
-  const end = (change) => {
-    active -= 1;
-    Object.assign(upload, change, { request: undefined });
-    changed();
-    if (change.state !== "waits") next(changed);
-  };
-  Object.assign(upload, { state: "arriving", sent: 0, request });
-  request.upload.onprogress = ({ loaded }) => {
-    const now = performance.now();
-    if (now - heard > 250) {
-      // A rate over a second or so, so that it can be read.
-      const speed = ((loaded - upload.sent) * 1000) / (now - heard);
-      upload.speed = upload.speed ? upload.speed * 0.7 + speed * 0.3 : speed;
-      upload.sent = loaded;
-      heard = now;
-      changed();
-    }
-  };
-  request.upload.onload = () => {
-    Object.assign(upload, { state: "checking", sent: upload.size });
-    changed();
-  };
-  request.onload = () => {
-    if (request.status === 201) end({ state: "arrived", at: begin, ...arrivedAs(request.responseText) });
-    else if (request.status === 429) {
-      // Others send, too: it goes to the end of the line.
-      waiting.push(upload);
-      setTimeout(next, BUSY, changed);
-      end({ state: "waits", sent: 0 });
-    } else {
-      if (request.status === 401) signIn();
-      end({ state: "refused", problem: problemOf(request.status, request.responseText) });
-    }
-  };
-  request.onerror = () => end({ state: "refused", problem: unreachable() });
-  request.onabort = () => end({ state: "cancelled" });
-  request.open("PUT", address(upload));
-  request.send(upload.file);
+  const at = nowText();
+  Object.assign(upload, { state: "arriving", sent: 0, speed: 0, part: undefined, heard: performance.now() });
   changed();
+  let end;
+  try {
+    end = { state: "arrived", at, as: await (upload.parts ? sendFolder : sendFile)(upload, changed) };
+  } catch (problem) {
+    if (upload.isCancelled) end = { state: "cancelled" };
+    else if (!(problem instanceof Problem)) throw problem;
+    // Others send, too: it goes to the end of the line.
+    else if (problem.status === 429) end = { state: "waits", sent: 0 };
+    else end = { state: "refused", problem };
+  }
+  active -= 1;
+  Object.assign(upload, end, { request: undefined });
+  changed();
+  if (end.state !== "waits") return next(changed);
+  waiting.push(upload);
+  return setTimeout(next, BUSY, changed);
 }
 
-function arrivedAs(text) {
+const checking = (upload, changed) => {
+  Object.assign(upload, { state: "checking", sent: upload.size });
+  changed();
+};
+
+const sendFile = (upload, changed) =>
+  put(
+    `${pathOf("/pipelines", upload.pipeline, "drops")}/${escaped(upload.path)}`,
+    upload.file,
+    upload,
+    (sent) => progress(upload, sent, changed),
+    () => checking(upload, changed),
+  );
+
+/** Its files come one after another, and then it gets its name. */
+async function sendFolder(upload, changed) {
+  const inner = ({ path }) => escaped(path.slice(path.indexOf("/") + 1));
+  const files = upload.parts.filter(({ file }) => file);
+  const folders = upload.parts.filter(({ file, path }) => !file && path.includes("/"));
+  const begun = await post(`${pathOf("/pipelines", upload.pipeline, "folders")}/${escaped(upload.path)}`, {
+    files: files.length,
+    size: upload.size,
+  });
+  const its = pathOf("/uploads", begun.upload);
+  const goOn = () => {
+    if (upload.isCancelled) throw new Error("called off");
+  };
   try {
-    return { as: JSON.parse(text) };
-  } catch {
-    return {};
+    for (const folder of folders) {
+      goOn();
+      await makeFolder(`${its}/folders/${inner(folder)}`);
+    }
+    let before = 0;
+    for (const [index, each] of files.entries()) {
+      goOn();
+      upload.part = [index + 1, files.length];
+      const had = before;
+      const note = (sent) => progress(upload, had + sent, changed);
+      await put(`${its}/files/${inner(each)}`, each.file, upload, note);
+      before += each.file.size;
+      note(each.file.size);
+    }
+    goOn();
+    checking(upload, changed);
+    return await post(`${its}/finish`);
+  } catch (problem) {
+    // What the server refuses it has given up.
+    if (upload.isCancelled) remove(its).catch(() => undefined);
+    throw problem;
   }
 }
 
-/** Takes a file for a pipeline. `problem` refuses it before anything is sent. */
-export function add({ file, path, pipeline, problem }, changed) {
+function progress(upload, sent, changed) {
+  const now = performance.now();
+  if (now - upload.heard <= 250) return;
+  // A rate over a second or so, so that it can be read.
+  const speed = ((sent - upload.sent) * 1000) / (now - upload.heard);
+  upload.speed = upload.speed ? upload.speed * 0.7 + speed * 0.3 : speed;
+  Object.assign(upload, { sent, heard: now });
+  changed();
+}
+
+/** Sends a file; `upload.request` is what ends that. */
+function put(path, file, upload, sent, isSent = null) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    upload.request = request;
+    request.upload.onprogress = ({ loaded }) => sent(loaded);
+    request.upload.onload = isSent;
+    request.onload = () => {
+      if (request.status === 401) signIn();
+      if (request.status === 201) resolve(answerOf(request.responseText));
+      else reject(problemOf(request.status, request.responseText));
+    };
+    request.onerror = () => reject(unreachable());
+    request.onabort = () => reject(new Error("called off"));
+    request.open("PUT", BASE + path);
+    request.send(file);
+  });
+}
+
+function answerOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Takes a file for a pipeline, or with `parts` a folder; of those `left` were left out. `problem` refuses it before
+ * anything is sent.
+ */
+export function add({ file, parts, left, path, pipeline, size, problem }, changed) {
   number += 1;
   const upload = {
     key: number,
     file,
+    parts,
+    left,
     path,
     name: path,
     pipeline,
-    size: file?.size ?? 0,
+    size: size ?? file?.size ?? 0,
     sent: 0,
     state: problem ? "refused" : "waits",
     problem,
@@ -103,7 +164,8 @@ export function add({ file, path, pipeline, problem }, changed) {
 }
 
 export function cancel(upload, changed) {
-  if (upload.request) upload.request.abort();
+  upload.isCancelled = true;
+  if (upload.state === "arriving") upload.request?.abort();
   else {
     upload.state = "cancelled";
     changed();

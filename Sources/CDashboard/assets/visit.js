@@ -6,12 +6,15 @@ import { isUnfinished, progressText, why } from "./joblist.js";
 import { on } from "./live.js";
 import { nameNode, nameText } from "./names.js";
 import { address, mark, plain, progress } from "./parts.js";
-import { bytes, count, duration, rate } from "./sizes.js";
+import { bytes, count, counted, duration, rate } from "./sizes.js";
 import * as up from "./uploads.js";
 import { calmly } from "./view.js";
 
 function right(upload, changed) {
-  const { state: its, sent, size, speed } = upload;
+  const { state: its, sent, size, speed, part } = upload;
+  const all = upload.parts
+    ? `${counted(upload.parts.filter(({ file }) => file).length, "file")}, ${bytes(size)}`
+    : bytes(size);
   const small = (text) => el("span.small.soft.nowrap", text);
   const quiet = (label, act) => plain(label, act, ".s.quiet");
   const drop = () => {
@@ -21,19 +24,26 @@ function right(upload, changed) {
   if (its === "arriving") {
     const rest = speed > 0 && (size - sent) / speed;
     return [
-      small([`${bytes(sent)} of ${bytes(size)}`, speed > 0 && `, ${rate(speed)}`, rest > 1 && `, ${duration(rest)}`]),
+      small([
+        part && `file ${count(part[0])} of ${count(part[1])}, `,
+        `${bytes(sent)} of ${bytes(size)}`,
+        speed > 0 && `, ${rate(speed)}`,
+        rest > 1 && `, ${duration(rest)}`,
+      ]),
       quiet("Cancel", () => up.cancel(upload, changed)),
     ];
   }
   if (its === "waits" || its === "checking")
-    return [small(bytes(size)), its === "waits" && quiet("Cancel", () => up.cancel(upload, changed))];
-  if (its === "arrived") return [mark("processed", { text: "arrived" }), small(bytes(size))];
+    return [small(all), its === "waits" && quiet("Cancel", () => up.cancel(upload, changed))];
+  if (its === "arrived") return [mark("processed", { text: "arrived" }), small(all)];
   const taken = upload.problem?.code === "name.taken";
   const can =
-    upload.file && upload.problem && (upload.problem.code === "serve.unreachable" || upload.problem.status >= 500);
+    (upload.file || upload.parts) &&
+    upload.problem &&
+    (upload.problem.code === "serve.unreachable" || upload.problem.status >= 500);
   return [
     mark(its === "refused" ? "failed" : "cancelled", { text: its }),
-    small(bytes(size)),
+    small(all),
     taken
       ? plain("Send under another name", () => up.again(upload, up.otherName(upload.path), changed), ".s")
       : can && plain("Send again", () => up.again(upload, upload.path, changed), ".s"),
@@ -41,9 +51,11 @@ function right(upload, changed) {
   ];
 }
 
-function below({ state: its, pipeline, problem, job, as }) {
+const without = (left) => left > 0 && `; left out ${counted(left, "file")} of the desktop’s own`;
+
+function below({ state: its, pipeline, problem, job, as, left }) {
   if (its === "waits") return `for ${pipeline}; ${count(up.AT_ONCE)} arrive at a time`;
-  if (its === "arriving") return `arriving in ${pipeline}`;
+  if (its === "arriving") return [`arriving in ${pipeline}`, without(left)];
   if (its === "checking") return `all there; gets its name in the inbox of ${pipeline}`;
   if (its === "arrived" && job)
     return [
@@ -55,6 +67,7 @@ function below({ state: its, pipeline, problem, job, as }) {
     return [
       `in the inbox of ${as?.pipeline ?? pipeline}; `,
       el("a", { href: address("/waiting", { pipeline }) }, "claimed once it is complete"),
+      without(left),
     ];
   return its === "cancelled" ? "Called off; nothing was left in the inbox." : problem?.text;
 }
@@ -83,18 +96,23 @@ export function sum() {
     .join(", ");
 }
 
-/** What was dropped here is followed once it is a job: by its path, and then by its id. */
+/**
+ * What was dropped here is followed once it is a job: by its path, and then by its id. Comes back with what is to be
+ * called when something may have arrived: that may have been a job before the page heard of its end.
+ */
 export function followJobs(changed) {
   const arrived = () => up.uploads.filter(({ state: its }) => its === "arrived");
   const stale = new Set();
   const find = async (upload) => {
     const path = upload.as?.path ?? upload.path;
+    upload.isLookedFor = true;
     const { jobs } = await get("/jobs", { pipeline: upload.pipeline, since: upload.at, limit: 50 });
     upload.job = jobs.find((job) => (job.path ?? job.name) === path);
   };
   const look = calmly(1000, async () => {
     for (const upload of arrived()
       .filter(({ job }) => !job)
+      .sort((one, other) => Boolean(one.isLookedFor) - Boolean(other.isLookedFor))
       .slice(0, up.AT_ONCE))
       await find(upload);
     for (const upload of arrived()
@@ -118,4 +136,5 @@ export function followJobs(changed) {
     for (const { id, progress: its } of jobs) for (const { job } of arrived()) if (job?.id === id) job.progress = its;
     changed();
   });
+  return () => arrived().some(({ job, isLookedFor }) => !job && !isLookedFor) && look();
 }
