@@ -1,3 +1,4 @@
+import Control
 import Synchronization
 import TestSupport
 import Testing
@@ -39,6 +40,11 @@ import Testing
         #expect(answer.changes.map(\.event) == ["b", "c"] && answer.changes.map(\.number) == [2, 3])
         #expect(answer.last == 3 && !answer.missed)
         #expect(await ask(after: 3, run: "this") == .init(run: "this", last: 3, missed: false, changes: []))
+    }
+
+    @Test func whoAsksWaitsLongerThanTheAnswerMayTake() {
+        #expect(Duration.seconds(SubscribeVerb.patience) > SubscribeVerb.longestWait)
+        #expect(Duration.seconds(SendingVerb.patience) > SendingVerb.longestWait)
     }
 
     @Test func whatCannotBeGoneOnFromIsSaid() async {

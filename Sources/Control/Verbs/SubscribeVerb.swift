@@ -2,6 +2,8 @@
 /// again, each time with the number that the last answer ended with, it is a stream that can be gone on with later.
 package enum SubscribeVerb: ControlVerb {
     package static let name = "subscribe"
+    /// Longer than `longestWait`.
+    package static let patience = 60
 
     package struct Arguments: Codable, Equatable, Sendable {
         /// The last number that is known already; nil: only what comes from now on.
