@@ -755,8 +755,6 @@ def test_folder_as_one():
         item = items.filter(has_text="large")
         expect(item).to_contain_text("file 2 of 2")
         expect(item.locator("progress")).to_be_visible()
-        for look in ("light",):
-            chromium.check_look(page, "drop-folder", look)
         item.get_by_role("button", name="Cancel").click()
         expect(item).to_contain_text("Called off; nothing was left in the inbox.")
         until(lambda: ("DELETE", "uploads/U3", None) in its.asked, "it is given up")
@@ -764,19 +762,27 @@ def test_folder_as_one():
 
 def test_folder_that_is_dragged():
     """As Chromium hands over what a person drags: with its empty folders."""
-    its = folder_shop("as_one")
-    with visit("/drop?pipeline=scans", its) as (page, _), tempfile.TemporaryDirectory() as folder:
-        live(page)
-        box = folder_of(folder, side__b_tif=b"12")
-        pathlib.Path(box, "empty").mkdir()
-        drag(page, page.locator(".zone"), box)
-        expect(page.locator(".ups > li")).to_contain_text("arrived")
-        assert its.received == {("scans", "box"): {"side": None, "empty": None, "side/b.tif": 2}}, its.received
+    for look in ("light", "small"):
+        its = folder_shop("as_one")
+        with visit("/drop?pipeline=scans", its, look, allowed=["409"]) as (page, _), tempfile.TemporaryDirectory() as folder:
+            live(page)
+            box = folder_of(folder, side__b_tif=b"12")
+            pathlib.Path(box, "empty").mkdir()
+            drag(page, page.locator(".zone"), box)
+            expect(page.locator(".ups > li")).to_contain_text("arrived")
+            assert its.received == {("scans", "box"): {"empty": None, "side/b.tif": 2}}, its.received
+            its.slow = 0.2
+            drag(page, page.locator(".zone"), folder_of(pathlib.Path(folder, "more"), a_tif=b"1", b_tif=b"2" * 3_000_000))
+            expect(page.locator(".ups > li").first).to_contain_text("name is taken")
+            (pathlib.Path(folder, "more") / "box").rename(pathlib.Path(folder, "Karton 7"))
+            drag(page, page.locator(".zone"), pathlib.Path(folder, "Karton 7"))
+            expect(page.locator(".ups > li").first).to_contain_text("file 2 of 2")
+            chromium.check_look(page, "drop-folder", look)
 
 
 def test_folder_that_is_refused():
     """Before anything is sent, with the reason."""
-    wrong = [("no", {"a_tif": b"1"}, "scans takes no folders. Nothing was sent. Drop the files themselves."), ("as_files", {"a__b__c_tif": b"1"}, "scans takes files in 1 levels of folders"),
+    wrong = [("no", {"a_tif": b"1"}, "scans takes no folders. Nothing was sent. Drop the files themselves."), ("as_files", {"a__b__c_tif": b"1"}, "scans searches 1 level of folders, and box/a/b/c.tif is deeper"),
              ("as_one", {"a_part": b"1"}, "box/a.part has the name of a hidden or unfinished file")]
     for folders, files, text in wrong:
         its = folder_shop(folders)

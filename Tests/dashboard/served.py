@@ -6,6 +6,7 @@
 
 import contextlib
 import hashlib
+import http.client
 import http.server
 import json
 import os
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -244,6 +246,26 @@ def test_file():
         told = [mill.request("GET", path)[1] for path in ("/api/v1/pipelines/covers/file", "/api/v1/pipelines/covers", "/api/v1/overview")]
         assert "s3cr3t" not in json.dumps(told)
         assert mill.request("GET", "/api/v1/pipelines/nobody/file")[0] == 404
+
+
+def test_changes_are_told():
+    """What happens after a quiet while is told, and nothing of it is left out."""
+    with milling() as mill:
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(mill.url).netloc, timeout=20)
+        connection.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {mill.token}"})
+        lines = iter(connection.getresponse().readline, b"")
+        boards = (line for line in lines if line.startswith(b"event: board"))
+        for _ in range(3):
+            next(boards)
+        assert mill.request("PUT", "/api/v1/pipelines/covers/drops/a.pdf", b"x")[0] == 201
+        told = []
+        for line in lines:
+            if line.startswith(b'data: {"changes"'):
+                told += [each["event"] for each in json.loads(line[6:])["changes"]]
+            if "processed" in told:
+                break
+        assert "claimed" in told, told
+        connection.close()
 
 
 def test_groups():

@@ -3,7 +3,7 @@
 
 import { Problem } from "./api.js";
 import { inWords } from "./parts.js";
-import { bytes, count } from "./sizes.js";
+import { bytes, counted } from "./sizes.js";
 
 /** Glob patterns as the pipeline file has them, for a look before anything is sent; the server decides. */
 function matches(patterns, name) {
@@ -62,7 +62,7 @@ function folderProblem(pipeline, { path, size, parts }) {
   if (wrong) return unreadable(wrong);
   if (folders === "as_files") {
     const deep = parts.find((part) => part.file && part.path.split("/").length > (depth ?? Infinity));
-    return deep && nothingSent(`${name} takes files in ${count(depth - 1)} levels of folders, and not ${deep.path}`);
+    return deep && nothingSent(`${name} searches ${counted(depth - 1, "level")} of folders, and ${deep.path} is deeper`);
   }
   const unfinished = parts.find((part) => part.path.split("/").some((each) => UNFINISHED.test(each)));
   if (unfinished) return nothingSent(`${unfinished.path} has the name of a hidden or unfinished file`, "Leave it out");

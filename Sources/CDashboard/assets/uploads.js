@@ -67,7 +67,9 @@ const sendFile = (upload, changed) =>
 async function sendFolder(upload, changed) {
   const inner = ({ path }) => escaped(path.slice(path.indexOf("/") + 1));
   const files = upload.parts.filter(({ file }) => file);
-  const folders = upload.parts.filter(({ file, path }) => !file && path.includes("/"));
+  // Those in which something lies are made with it.
+  const used = new Set(upload.parts.map(({ path }) => path.slice(0, path.lastIndexOf("/"))));
+  const folders = upload.parts.filter(({ file, path }) => !file && path.includes("/") && !used.has(path));
   const begun = await post(`${pathOf("/pipelines", upload.pipeline, "folders")}/${escaped(upload.path)}`, {
     files: files.length,
     size: upload.size,

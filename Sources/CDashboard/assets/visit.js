@@ -51,6 +51,9 @@ function right(upload, changed) {
   ];
 }
 
+/** When it is looked for a job once more though nothing was heard of one, in milliseconds. */
+const LOOKS = [2000, 5000, 15_000, 60_000];
+
 const without = (left) => left > 0 && `; left out ${counted(left, "file")} of the desktop’s own`;
 
 function below({ state: its, pipeline, problem, job, as, left }) {
@@ -105,14 +108,16 @@ export function followJobs(changed) {
   const stale = new Set();
   const find = async (upload) => {
     const path = upload.as?.path ?? upload.path;
-    upload.isLookedFor = true;
+    const again = LOOKS[upload.looks ?? 0];
+    upload.looks = (upload.looks ?? 0) + 1;
+    if (again) setTimeout(look, again);
     const { jobs } = await get("/jobs", { pipeline: upload.pipeline, since: upload.at, limit: 50 });
     upload.job = jobs.find((job) => (job.path ?? job.name) === path);
   };
   const look = calmly(1000, async () => {
     for (const upload of arrived()
       .filter(({ job }) => !job)
-      .sort((one, other) => Boolean(one.isLookedFor) - Boolean(other.isLookedFor))
+      .sort((one, other) => (one.looks ?? 0) - (other.looks ?? 0))
       .slice(0, up.AT_ONCE))
       await find(upload);
     for (const upload of arrived()
@@ -136,5 +141,5 @@ export function followJobs(changed) {
     for (const { id, progress: its } of jobs) for (const { job } of arrived()) if (job?.id === id) job.progress = its;
     changed();
   });
-  return () => arrived().some(({ job, isLookedFor }) => !job && !isLookedFor) && look();
+  return () => arrived().some(({ job, looks }) => !job && !looks) && look();
 }
