@@ -214,8 +214,8 @@ private func withDescriptors(free: Int, _ body: () async throws -> Void) async t
     try await body()
 }
 
-/// Dispatch opens a few descriptors with the first timer of each clock, and the process ends where it cannot; a task that
-/// waits has one, too. A timer that was only begun may have none yet: each is waited for.
+/// Dispatch opens a few descriptors with the first timer of each clock, and the process ends where it cannot; a task
+/// that waits has one, too. A timer that was only begun may have none yet: each is waited for.
 private func warmUp(_ kind: SystemEvents.Kind) async throws {
     _ = await eventually(within: .milliseconds(1)) { false }
     await withCheckedContinuation { fired in
