@@ -6,7 +6,7 @@ package import SystemPackage
 package struct JobQuery: Sendable, Hashable {
     /// Only in these states; empty: any.
     package var states: [JobRecord.State] = []
-    /// Of those that failed only such as were cancelled, or only others; nil: both. A `code` says more.
+    /// Of those that failed only such as were cancelled, or only others; nil: both.
     package var isCancelled: Bool?
     /// Only of this pipeline.
     package var pipeline: String?
@@ -51,7 +51,7 @@ package struct JobQuery: Sendable, Hashable {
     /// Whether a job is one of them, but that a failure was sent in again its record does not say.
     package func matches(_ job: JobRecord) -> Bool {
         (states.isEmpty || states.contains(job.state))
-            && (code != nil || job.state != .failed || isCancelled.map { $0 == job.isCancelled } ?? true)
+            && (job.state != .failed || isCancelled.map { $0 == job.isCancelled } ?? true)
             && pipeline.map { $0 == job.pipeline } ?? true
             && producer.map { $0 == job.producer } ?? true
             && idPrefix.map { job.id.text.hasPrefix($0) } ?? true

@@ -73,7 +73,7 @@ struct JobSearch {
         let code = query.isOpen ? "code = ? AND open IS NOT NULL" : "\(JobRow.code) = ? AND failure IS NOT NULL"
         add(code, query.code, isLed: lead == .code) { $1.text($0) }
         if query.isOpen { add("open IS NOT NULL", ()) { _, _ in } }
-        if query.code == nil, query.states.isEmpty || query.states.contains(.failed),
+        if query.states.isEmpty || query.states.contains(.failed),
             let isCancelled = query.isCancelled
         {
             let sql = "(state <> 'failed' OR coalesce(instr(failure, ?), 0) \(isCancelled ? ">" : "=") 0)"

@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("jobs", #"{"states":["gone"]}"#, "gone is not a job's state"),
+        ("jobs", #"{"states":["gone"]}"#, "'gone' is not a job's state"),
         ("jobs", #"{"pattern":"{"}"#, "is not a pattern of names"),
         ("jobs", #"{"name":"L2E="}"#, "is not a file's name"), ("jobs", #"{"slot":"x"}"#, "x is not a job's id"),
         ("jobs", #"{"skip":-1}"#, "'skip' is 0 to"), ("jobs", #"{"skip":9223372036854775807}"#, "'skip' is 0 to"),

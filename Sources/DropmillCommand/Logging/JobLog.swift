@@ -40,7 +40,7 @@ struct JobLog: Sendable {
         case .writers(_, let means, _): means == .longerQuiet ? .warning : .info
         case .watching, .refused, .deferred, .paused, .stalled, .held, .warning: .warning
         case .trouble: .error
-        case .settled(let report): report.hasFailed ? .error : .info
+        case .settled(let report): report.hasFailed && !report.isCancelled ? .error : .info
         }
     }
 

@@ -16,6 +16,8 @@ package struct JobReport: Sendable {
 
     /// Whether something went wrong. One that was released has not failed.
     package var hasFailed: Bool { if case .failed(let failure) = outcome { !failure.isRelease } else { false } }
+    /// Whether that is because somebody cancelled it.
+    package var isCancelled: Bool { if case .failed(let failure) = outcome { failure.isCancel } else { false } }
 
     /// The time of one stage, all its runs together.
     package struct StageTime: Sendable {

@@ -83,7 +83,7 @@ package struct Resubmission {
         var query = wanted
         guard query.states.isEmpty || query.states.contains(kind.state) else { return }
         // What somebody cancelled is sent in again by who asks for that.
-        if query.states.isEmpty { query.isCancelled = false }
+        if query.states.isEmpty, query.code != Failure.cancelCode { query.isCancelled = false }
         query.states = [kind.state]
         onTheirWay = nil
         var isEmpty = true

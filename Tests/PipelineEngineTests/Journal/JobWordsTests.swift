@@ -42,6 +42,12 @@ import Testing
                 let expected = Set(jobs.filter { words.contains($0.word) }.map(\.id))
                 #expect(Set(try journal.jobs(query).map(\.id)) == expected, "\(words)")
                 #expect(Set(jobs.filter(query.matches).map(\.id)) == expected, "\(words)")
+                for code in [Failure.cancelCode, Failure.releaseCode] {
+                    query.code = code
+                    let expected = Set(jobs.filter { words.contains($0.word) && $0.failure?.code == code }.map(\.id))
+                    #expect(Set(try journal.jobs(query).map(\.id)) == expected, "\(words) \(code)")
+                    #expect(Set(jobs.filter(query.matches).map(\.id)) == expected, "\(words) \(code)")
+                }
             }
         }
     }
