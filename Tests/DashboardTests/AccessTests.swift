@@ -115,6 +115,12 @@ import Testing
         let problem = #expect(throws: Problem.self) { try gatekeeper.caller(bySecret: secret, from: "10.0.0.1") }
         #expect(problem?.status == .tooManyRequests && problem?.retryAfter != nil)
         #expect(try gatekeeper.caller(bySecret: secret, from: "10.0.0.2").name == "a")
+        // What it is in the middle of goes on.
+        let right = head([.authorization: "Bearer \(secret)"])
+        #expect(throws: Problem.self) { try gatekeeper.caller(right, peer: "10.0.0.1") }
+        #expect(try gatekeeper.caller(right, peer: "10.0.0.1", isAgain: true)?.name == "a")
+        let wrong = head([.authorization: "Bearer x"])
+        #expect(throws: Problem.self) { try gatekeeper.caller(wrong, peer: "10.0.0.1", isAgain: true) }
     }
 
     @Test("The throttle forgets after a minute, and remembers so many addresses")

@@ -36,10 +36,13 @@ final class Gatekeeper: Sendable {
         }
     }
 
-    /// Who asks; nil where nobody says so. `peer`: the address at the other end, or nil on a Unix socket.
-    func caller(_ head: HTTPRequest, peer: String?) throws(Problem) -> Caller? {
+    /// Who asks; nil where nobody says so. `peer`: the address at the other end, or nil on a Unix socket; `isAgain`: it
+    /// was let in, and only whether it still would be is asked, whatever others tried from there meanwhile.
+    func caller(_ head: HTTPRequest, peer: String?, isAgain: Bool = false) throws(Problem) -> Caller? {
         let address = proxy.address(of: head.headerFields, peer: peer)
-        if let secret = Self.bearer(head.headerFields) { return try caller(bySecret: secret, from: address) }
+        if let secret = Self.bearer(head.headerFields) {
+            return Caller(try token(bySecret: secret, from: address, isAgain: isAgain), from: address)
+        }
         if let caller = proxy.caller(head.headerFields, peer: peer, address: address) { return caller }
         let time = now()
         for secret in cookies(head.headerFields) {
@@ -57,8 +60,8 @@ final class Gatekeeper: Sendable {
         Caller(try token(bySecret: secret, from: address), from: address)
     }
 
-    func token(bySecret secret: String, from address: String) throws(Problem) -> Token {
-        if let seconds = throttle.withLock({ $0.wait(for: address, at: .now()) }) {
+    func token(bySecret secret: String, from address: String, isAgain: Bool = false) throws(Problem) -> Token {
+        if !isAgain, let seconds = throttle.withLock({ $0.wait(for: address, at: .now()) }) {
             throw Problem(
                 .tooManyRequests, "token.throttled", "too many wrong tokens came from \(address)", subject: address,
                 remedy: "Try again in \(seconds) s.", retryAfter: seconds)
@@ -66,7 +69,7 @@ final class Gatekeeper: Sendable {
         let found: Token?
         do throws(TokenError) { found = try tokens.token(of: secret, at: now()) } catch { throw Self.trouble(error) }
         guard let found else {
-            throttle.withLock { $0.note(address, at: .now()) }
+            if !isAgain { throttle.withLock { $0.note(address, at: .now()) } }
             throw Problem(
                 .unauthorized, "token.wrong", "this token is none, or its time is over", subject: "token",
                 remedy: "Ask for another: 'dropmill token add' gives it out.")
