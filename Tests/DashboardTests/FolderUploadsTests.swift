@@ -1,5 +1,7 @@
+@preconcurrency import Dispatch
 import Files
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Dashboard
@@ -33,10 +35,11 @@ import Testing
         func pass(_ seconds: Int) { shared.pass(.seconds(seconds)) }
 
         func code(
-            _ id: String = "a", by owner: String = "token anna", for use: FolderUploads<Coming>.Use = .part
+            _ id: String = "a", by owner: String = "token anna", for use: FolderUploads<Coming>.Use = .part,
+            size: Int64 = 3
         ) async throws -> String? {
             do {
-                try await uploads.use(id, by: owner, for: use, size: 3) { _, _ in }
+                try await uploads.use(id, by: owner, for: use, size: size) { _, _ in }
                 return nil
             } catch let problem as Problem {
                 return "\(problem.status.code) \(problem.code)"
@@ -92,15 +95,63 @@ import Testing
         let desk = Desk()
         desk.pass(59)
         #expect(desk.uploads.goesOn("a"))
-        #expect(try await desk.code() == nil)
+        #expect(try await desk.code(size: 1 << 20) == nil)
         desk.pass(59)
         #expect(desk.uploads.goesOn("a"))
+        #expect(try await desk.code(size: 1 << 20) == nil)
         try await desk.uploads.use("a", by: "token anna", for: .part) { _, _ async throws -> Void in
             desk.pass(600)
             #expect(desk.uploads.goesOn("a"), "something comes")
         }
         desk.pass(60)
         #expect(!desk.uploads.goesOn("a") && desk.coming.isClosed)
+    }
+
+    /// As one would who wants to keep a place from others.
+    @Test func littleByLittleIsNotEnough() async throws {
+        let desk = Desk()
+        for _ in 0..<3 {
+            desk.pass(20)
+            #expect(desk.uploads.goesOn("a"))
+            #expect(try await desk.code() == nil)
+        }
+        desk.pass(20)
+        #expect(!desk.uploads.goesOn("a") && desk.coming.isClosed)
+    }
+
+    @Test func whatComesForOneThatWasGivenUpIsNotThere() async throws {
+        let desk = Desk()
+        await #expect(throws: Problem.self) {
+            try await desk.uploads.use("a", by: "token anna", for: .part) { _, _ async throws -> Void in
+                try desk.uploads.cancel("a", by: "token anna")
+            }
+        }
+    }
+
+    /// The look at the rights takes its time, and meanwhile it is finished.
+    @Test func whatIsBeingFinishedIsNotGivenUp() async throws {
+        let (time, coming) = (SharedTime(), Coming("a"))
+        let uploads = FolderUploads<Coming> { time.now }
+        let (looks, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        uploads.enter(coming, owner: "token anna") {
+            looks.signal()
+            goesOn.wait()
+            return true
+        }
+        time.pass(.seconds(60))
+        let looked = Mutex<Bool?>(nil)
+        DispatchQueue.global().async { @Sendable in
+            let answer = uploads.goesOn("a")
+            looked.withLock { $0 = answer }
+        }
+        looks.wait()
+        try await uploads.use("a", by: "token anna", for: .finish) { _, _ async throws -> Void in
+            // Once for the look, and once for one of its own.
+            goesOn.signal()
+            goesOn.signal()
+            #expect(await eventually { looked.withLock { $0 != nil } })
+        }
+        #expect(looked.withLock { $0 } == true && !coming.isClosed)
     }
 
     @Test func whoIsNotLetInAnyMoreLosesIt() async throws {

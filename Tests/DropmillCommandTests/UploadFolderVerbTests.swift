@@ -53,6 +53,8 @@ import Testing
         #expect(try run("status").text.contains("press") && (try inbox()) == [hidden], "it is not claimed before")
         #expect(try folder.finish() == nil)
         #expect(await eventually { scratch.exists(done("box/empty/er")) }, "\(daemon.transcript)")
+        let mode = try #require(FileStatus.of(scratch.path(done("box")))).st_mode
+        #expect(mode & 0o7777 == 0o755)
         #expect(try scratch.text(done("box/a")) == "hel" && scratch.text(done("box/in/side/b")) == "lo")
         #expect(try scratch.text(done("box/in/c")) == "abc")
         #expect(try run("jobs", "--json").text.split(separator: "\n").count == 1)
@@ -177,9 +179,13 @@ import Testing
         #expect(try part("in/side/a", "x", of: folder) == nil)
         try daemon.end()
         #expect(try inbox().count == 1)
+        // One that came, and got such a name from somebody who may not remove what is in it.
+        try scratch.write("x", to: "pipelines/press-in/.dropmill-mine.upload/a")
         #expect(throws: ControlClient.Problem.self) { try part("b", "x", of: folder) }
         daemon = try await start()
-        #expect(try await eventually { try inbox().isEmpty })
+        #expect(try await eventually { try inbox().count == 1 })
+        #expect(scratch.exists("pipelines/press-in/.dropmill-mine.upload/a"))
+        try Folder.remove(scratch.path("pipelines/press-in/.dropmill-mine.upload"))
         let next = try begin("box", size: 2, files: 2).get()
         #expect(try part("in/side/a", "x", of: next) == nil)
         try daemon.send(SIGTERM)

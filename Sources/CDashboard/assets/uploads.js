@@ -97,8 +97,8 @@ async function sendFolder(upload, changed) {
     checking(upload, changed);
     return await post(`${its}/finish`);
   } catch (problem) {
-    // What the server refuses it has given up.
-    if (upload.isCancelled) remove(its).catch(() => undefined);
+    // What the server refuses it has given up; what failed here it has not heard of.
+    remove(its).catch(() => undefined);
     throw problem;
   }
 }

@@ -4,7 +4,7 @@ package import FoundationEssentials
 package enum FileVerb: ControlVerb {
     package static let name = "file"
     /// It is read, and may be on a slow disk.
-    package static let patience = 5
+    package static let patience = 8
 
     package struct Arguments: Codable, Sendable {
         package var pipeline: String

@@ -4,8 +4,8 @@ package import FoundationEssentials
 /// comes with the answer.
 package enum ReceivePartVerb: ControlVerb {
     package static let name = "receivePart"
-    /// The file before it is brought to the disk.
-    package static let patience = 60
+    /// The file before it is brought to the disk, as in `received`.
+    package static let patience = 115
 
     package struct Arguments: Codable, Equatable, Sendable {
         /// Its path within the folder, in bytes.

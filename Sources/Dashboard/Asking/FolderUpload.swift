@@ -56,6 +56,8 @@ final class FolderUpload: ComingFolder {
         try await queue.result { @Sendable [connection, subject] () throws(Problem) in
             try connection.name(subject)
         }.get()
+        // Nothing more comes on it, and the daemon has few.
+        connection.abandon()
     }
 
     func close() { connection.abandon() }

@@ -15,10 +15,34 @@ final class FolderUploads<Upload: ComingFolder>: Sendable {
         var count: Int64 = 0
         var use: Use?
         var used: MonotonicTime
+        /// How long nothing may come from then on.
+        var patience: Duration = FolderUploads.patience
+        var entries = 0
+
+        mutating func begin(_ use: Use, at now: MonotonicTime) {
+            self.use = use
+            patience -= now - used
+        }
+
+        /// Something has come, which pays for the time that nothing came.
+        mutating func end(with size: Int64, at now: MonotonicTime) {
+            (count, use, used) = (count.addingSaturated(size), nil, now)
+            var seconds = Double(size) / FolderUploads.leastRate
+            if entries < FolderUploads.mostEntries {
+                entries += 1
+                seconds += FolderUploads.entryTime
+            }
+            patience = min(FolderUploads.patience, patience + .seconds(min(seconds, 60)))
+        }
     }
 
     /// How long nothing may come, and how often that is looked at. The daemon waits a little longer.
     private static var patience: Duration { .seconds(60) }
+    /// Bytes a second, as of a file alone, and for how many seconds an entry stands besides: nobody holds a place with
+    /// next to nothing.
+    private static var leastRate: Double { Double(64 << 10) / 60 }
+    private static var entryTime: Double { 2 }
+    private static var mostEntries: Int { 10_000 }
     private static var glance: Duration { .seconds(2) }
 
     private let entries = Mutex<[String: Entry]>([:])
@@ -27,11 +51,12 @@ final class FolderUploads<Upload: ComingFolder>: Sendable {
     init(now: @escaping @Sendable () -> MonotonicTime = { .now() }) { self.now = now }
 
     func enter(_ upload: Upload, owner: String, isStillAllowed: @escaping @Sendable () -> Bool) {
+        let (id, now) = (upload.id, now())
         entries.withLock {
-            $0[upload.id] = Entry(upload: upload, owner: owner, isStillAllowed: isStillAllowed, used: now())
+            $0[id] = Entry(upload: upload, owner: owner, isStillAllowed: isStillAllowed, used: now)
         }
         Task { [weak self] in
-            repeat { try? await Task.sleep(for: Self.glance) } while self?.goesOn(upload.id) ?? false
+            repeat { try? await Task.sleep(for: Self.glance) } while self?.goesOn(id) ?? false
         }
     }
 
@@ -46,12 +71,12 @@ final class FolderUploads<Upload: ComingFolder>: Sendable {
             switch use {
             case .finish: entries.withLock { _ = $0.removeValue(forKey: id) }
             case .part:
-                entries.withLock { entries in
-                    guard let before = entries[id]?.count else { return }
-                    entries[id]?.count = before.addingSaturated(size)
-                    entries[id]?.use = nil
-                    entries[id]?.used = now()
+                let isThere = entries.withLock { entries in
+                    entries[id]?.end(with: size, at: now())
+                    return entries[id] != nil
                 }
+                // It was given up meanwhile, and that with it.
+                guard isThere else { throw Self.unknown }
             }
             return result
         } catch {
@@ -65,7 +90,7 @@ final class FolderUploads<Upload: ComingFolder>: Sendable {
             Result { () throws(Problem) in
                 let entry = try Self.find(id, owner, in: entries)
                 guard entry.use == nil else { throw Self.busy }
-                entries[id]?.use = use
+                entries[id]?.begin(use, at: now())
                 return entry
             }
         }.get()
@@ -86,11 +111,15 @@ final class FolderUploads<Upload: ComingFolder>: Sendable {
     /// Somebody else's is as good as none.
     private static func find(_ id: String, _ owner: String, in entries: [String: Entry]) throws(Problem) -> Entry {
         guard let entry = entries[id], entry.owner == owner else {
-            throw Problem(
-                .notFound, "upload.unknown", "no such folder is on its way in", subject: "upload",
-                remedy: "Begin it again; one that is refused, broken off or silent for a minute is given up.")
+            throw unknown
         }
         return entry
+    }
+
+    private static var unknown: Problem {
+        Problem(
+            .notFound, "upload.unknown", "no such folder is on its way in", subject: "upload",
+            remedy: "Begin it again; one that is refused, broken off or silent for a minute is given up.")
     }
 
     private static var busy: Problem {
@@ -103,10 +132,17 @@ final class FolderUploads<Upload: ComingFolder>: Sendable {
 
     /// Whether it is still to be looked after.
     func goesOn(_ id: String) -> Bool {
-        guard let entry = entries.withLock({ $0[id] }) else { return false }
-        let isSilent = entry.use == nil && now() - entry.used >= Self.patience
-        guard isSilent || entry.use != .finish && !entry.isStillAllowed() else { return true }
-        end(id)
-        return false
+        guard let isStillAllowed = entries.withLock({ $0[id]?.isStillAllowed }) else { return false }
+        // That reads a file; meanwhile it may have been used.
+        let (isAllowed, now) = (isStillAllowed(), now())
+        let (isThere, given) = entries.withLock { entries -> (Bool, Upload?) in
+            guard let entry = entries[id] else { return (false, nil) }
+            let isLate = now - entry.used >= entry.patience
+            guard entry.use == nil && isLate || entry.use != .finish && !isAllowed else { return (true, nil) }
+            entries[id] = nil
+            return (false, entry.upload)
+        }
+        given?.close()
+        return isThere
     }
 }

@@ -32,7 +32,7 @@ package final class UploadDrop: Sendable {
         name = UploadLeftovers.newName()
         let descriptor: Int32
         if let files {
-            try top.make(name, mode: 0o755)
+            try top.make(name, mode: UploadLeftovers.comingMode)
             let folder = try HeldFolder(name, in: top)
             // Who may write to the inbox may have put another one in its place.
             guard try folder.isOurs() else { throw IOError("open", folder.path, .notPermitted) }
@@ -128,7 +128,9 @@ package final class UploadDrop: Sendable {
             default: throw UploadRefusal(error)
             }
         }
-        // From here on it is a drop, whatever fails. Its name may be gone again, since a daemon claims at once.
+        // From here on it is a drop, whatever fails.
+        if case .folder(let folder) = content { folder.settle() }
+        // Its name may be gone again, since a daemon claims at once.
         if let placed = try? folder.identity(of: path.name), placed != identity { throw replaced() }
         guard isDurable else { return }
         do throws(IOError) {

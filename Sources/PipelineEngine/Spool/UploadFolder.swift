@@ -87,6 +87,9 @@ final class UploadFolder: Sendable {
         }
     }
 
+    /// It is a drop as others are. What a kill leaves out does no harm.
+    func settle() { _ = fchmod(folder.folder.file.descriptor, 0o755) }
+
     /// Nothing more comes: what is being made now is there when this returns.
     func close() { state.withLock { $0.isOver = true } }
 

@@ -10,6 +10,14 @@ package enum UploadLeftovers {
     /// How many seconds old one is that was left, where there are no locks to tell.
     private static let longest = 3600
 
+    /// The rights of a folder as long as it comes. By the sticky bit it is told from folders that came, which somebody
+    /// may have given such a name: those are no one's to remove.
+    static let comingMode: mode_t = 0o1755
+
+    static func isComing(_ status: stat) -> Bool {
+        FileKind(mode: status.st_mode) != .folder || status.st_mode & S_ISVTX != 0
+    }
+
     /// A name that no inbox takes.
     static func newName() -> FileName {
         var generator = SystemRandomNumberGenerator()
@@ -39,7 +47,7 @@ package enum UploadLeftovers {
     /// Whether it is ours, and nobody holds it.
     private static func isLeft(_ name: FileName, in top: HeldFolder) throws(IOError) -> Bool {
         guard let status = try top.status(of: name), status.st_uid == geteuid(),
-            [.regular, .folder].contains(FileKind(mode: status.st_mode))
+            [.regular, .folder].contains(FileKind(mode: status.st_mode)), isComing(status)
         else { return false }
         let file = try OpenFile.open(name, in: top.folder.file, O_RDONLY | O_NONBLOCK)
         if flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
