@@ -271,6 +271,10 @@ private struct Batch {
 
     var jobs: (intending: [JobRecord], others: [JobRecord]) {
         var (intending, others) = ([JobRecord](), [JobRecord]())
+        // Records are large, and an array that grows takes the memory for them three times.
+        let count = entries.count { $0.areIntents }
+        intending.reserveCapacity(count)
+        others.reserveCapacity(entries.count - count)
         for place in entries.indices {
             if entries[place].areIntents {
                 intending.append(entries[place].record)
@@ -290,6 +294,8 @@ private struct Batch {
     mutating func commit(
         _ records: [JobRecord], areIntents: Bool = false, then completion: @escaping JournalWriter.Completion
     ) {
+        let count = entries.count + records.count
+        if count > entries.capacity { entries.reserveCapacity(max(count, 2 * entries.capacity)) }
         for place in records.indices {
             let noted = places[records[place].id].flatMap { entries[$0].noted }
             put(Entry(record: records[place], noted: noted, isCommitted: true, areIntents: areIntents))

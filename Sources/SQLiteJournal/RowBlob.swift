@@ -19,6 +19,9 @@ struct RowBlob {
         }
     }
 
+    /// Makes room for so many rows like the one that it has, and a little more.
+    mutating func expect(rows: Int) { bytes.reserveCapacity(bytes.count * (rows + rows / 8 + 1)) }
+
     private mutating func add(_ value: Slice<UnsafeRawBufferPointer>, kind: UInt8) {
         bytes.append(kind)
         add(UInt64(value.count), bytes: 4)

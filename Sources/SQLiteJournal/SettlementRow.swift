@@ -13,6 +13,8 @@ enum SettlementRow {
             row.removeAll()
             JobRow.add(jobs[place], to: &row)
             blob.add(row)
+            // The others are much the same.
+            if place == jobs.startIndex { blob.expect(rows: jobs.count) }
         }
         var values = Parameters()
         values.integer(number)

@@ -131,7 +131,10 @@ struct SettlementBatch {
         let now = Timestamp.now()
         let ended = steps.map { $0.failure == nil ? $0.ended(at: now, copied: mover.copied) : nil }
         guard ended.contains(where: { $0 != nil }) else { return deliver(steps.map(\.outcome)) }
-        journal.commit(ended.compactMap(\.self)) { @Sendable [steps, work = spool.work] result in
+        var records: [JobRecord] = []
+        records.reserveCapacity(ended.count)
+        for case let record? in ended { records.append(record) }
+        journal.commit(records) { @Sendable [steps, work = spool.work] result in
             deliver(
                 zip(steps, ended).map { step, record in
                     guard let record else { return step.outcome }
