@@ -4,7 +4,7 @@ import PipelineKit
 struct HiddenPlaces {
     /// Leaves of its parts.
     private(set) var leaves: Set<Int> = []
-    /// Leaves of which URLs are not shown as they are, and what is shown instead.
+    /// Leaves of which URLs are not shown as they are, and what is shown instead from their beginnings on.
     private(set) var changed: [Int: [UInt8]] = [:]
     /// Before these leaves no comment is shown.
     private(set) var gaps: Set<Int> = []
@@ -13,14 +13,16 @@ struct HiddenPlaces {
     /// The words that are not shown in comments, either.
     private(set) var secrets: Set<String> = []
 
-    private let text: [UInt8]
-    private let places: [Range<Int>]
+    /// What was read, and where its leaves are and begin.
+    let text: [UInt8]
+    let places: [Range<Int>]
+    let beginnings: [Int]
     /// What hidden places name.
     private var names: Set<String> = []
 
     /// `text`: that of the parts.
     init(_ parts: borrowing YAMLParts, of text: [UInt8], _ shown: ShownKeys) {
-        (self.text, places) = (text, parts.leaves)
+        (self.text, places, beginnings) = (text, parts.leaves, parts.beginnings)
         walk(parts.root, shown)
         // What a secret's place takes from elsewhere is a secret there, too.
         var named: [String: [YAMLParts.Part]] = [:]
@@ -105,18 +107,19 @@ struct HiddenPlaces {
     /// A secret, and what it is made of: a comment may have only a part of it.
     private mutating func note(_ secret: String) {
         let parts = secret.split { !($0.isLetter || $0.isNumber || "_-.+/=".contains($0)) }.map(String.init)
-        secrets.formUnion((parts + [secret]).filter { $0.utf8.count >= Concealed.leastBytes })
+        let words = secret.split { $0.isWhitespace || $0 == ":" }.map(String.init)
+        secrets.formUnion((parts + words + [secret]).filter { $0.utf8.count >= Concealed.leastBytes })
     }
 
     /// Shows a scalar, but for what its URLs have of secrets.
     private mutating func show(_ value: String, _ leaf: Int) {
-        let written = Concealed.urls(in: Array(text[places[leaf]]))
+        let written = Concealed.urls(in: Array(text[beginnings[leaf]..<places[leaf].upperBound]))
         let meant = Concealed.urls(in: Array(value.utf8))
         guard !meant.hidden.isEmpty || !written.hidden.isEmpty else { return }
         for secret in meant.hidden + written.hidden { note(String(decoding: secret, as: UTF8.self)) }
         lineEnds.insert(leaf + 1)
-        // Escapes may keep one from being seen.
-        if written.hidden.count == meant.hidden.count { changed[leaf] = written.shown } else { leaves.insert(leaf) }
+        // Escapes may keep one, or the rest of one, from being seen.
+        if written.hidden == meant.hidden { changed[leaf] = written.shown } else { leaves.insert(leaf) }
     }
 
     private func isNothing(_ value: YAMLParts.Part) -> Bool {

@@ -2,11 +2,14 @@ import PipelineKit
 
 /// A pipeline file as it may be shown: as it was written, line by line, without the secrets in it. They are found by
 /// what the YAML parser says, not by how they look.
-package struct ShownText: Sendable, Equatable {
+package struct ShownText: Sendable {
     /// Its lines, without their ends.
-    package private(set) var lines: [String] = []
+    package let lines: [String]
     /// The same as they are, with their ends. Not to be shown.
     let written: [ArraySlice<UInt8>]
+
+    private let places: HiddenPlaces
+    private let secretKeys: Set<String>
 
     /// A text that `YAMLReader` has read; nil of others, of which nobody knows what is a secret.
     init?(_ text: [UInt8], _ keys: ShownKeys, secretKeys: Set<String>) {
@@ -14,22 +17,25 @@ package struct ShownText: Sendable, Equatable {
         let start = text.starts(with: bom) ? bom.count : 0
         let content = Array(text[start...])
         guard YAMLReader.read(content).root != nil, let parts = YAMLParts(content) else { return nil }
-        let places = HiddenPlaces(parts, of: content, keys)
-        var writer = ShownTextWriter(content, places, secretKeys: secretKeys)
-        var done = 0
-        for (index, leaf) in parts.leaves.enumerated() where !leaf.isEmpty {
-            writer.add(gap: done..<max(done, leaf.lowerBound), before: index, behind: writer.last)
-            writer.add(leaf: leaf, index)
-            done = max(done, leaf.upperBound)
-        }
-        writer.add(gap: done..<content.count, before: parts.leaves.count, behind: writer.last)
-        lines = Self.lines(of: writer.shown).map { line in
+        places = HiddenPlaces(parts, of: content, keys)
+        self.secretKeys = secretKeys
+        lines = Self.lines(ShownTextWriter.text(places, places.secrets, secretKeys: secretKeys))
+        written = Self.lines(of: text)
+        guard lines.count == written.count else { return nil }
+    }
+
+    /// Its lines beside those of another one, whose secrets its comments do not show, either.
+    func lines(beside other: ShownText) -> [String] {
+        let secrets = places.secrets.union(other.places.secrets)
+        return Self.lines(ShownTextWriter.text(places, secrets, secretKeys: secretKeys))
+    }
+
+    private static func lines(_ shown: [UInt8]) -> [String] {
+        lines(of: shown).map { line in
             var line = line
             while let last = line.last, [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(last) { line.removeLast() }
             return String(decoding: line, as: UTF8.self)
         }
-        written = Self.lines(of: text)
-        guard lines.count == written.count else { return nil }
     }
 
     /// Each with its end.
@@ -46,50 +52,68 @@ package struct ShownText: Sendable, Equatable {
 
 /// Writes what may be shown, from the beginning of a text to its end. It has as many lines.
 private struct ShownTextWriter {
-    private(set) var shown: [UInt8] = []
+    private var shown: [UInt8] = []
     /// The leaf that was written last.
-    private(set) var last = -1
+    private var last = -1
 
     private let text: [UInt8]
     private let places: HiddenPlaces
     private let telling: [[UInt8]]
     /// Secrets by their first bytes, the longest first.
     private let secrets: [UInt8: [[UInt8]]]
+    /// Whether comments are left out, rather than looked through for each secret.
+    private let isMuch: Bool
 
     /// Comments that have these are likely to have a secret as well.
     private static let telling = [
         "authorization", "bearer", "password", "passwd", "secret", "token", "api_key", "apikey",
     ]
-    /// Of more secrets all comments are left out, rather than looked through for each.
-    private static let mostSecrets = 1000
+    /// Bytes that may have to be compared.
+    private static let mostWork = 1 << 28
     private static let mark = Array(Concealed.mark.utf8)
     private static let newline = UInt8(ascii: "\n")
 
-    init(_ text: [UInt8], _ places: HiddenPlaces, secretKeys: Set<String>) {
-        (self.text, self.places) = (text, places)
-        telling = (Self.telling + secretKeys.sorted().map { "\($0.lowercased()):" }).map { Array($0.utf8) }
-        let words = places.secrets.map { Array($0.utf8) }.sorted { $0.count > $1.count }
-        secrets = Dictionary(grouping: words) { $0.first ?? 0 }
+    static func text(_ places: HiddenPlaces, _ secrets: Set<String>, secretKeys: Set<String>) -> [UInt8] {
+        var writer = ShownTextWriter(places, secrets, secretKeys: secretKeys)
+        var done = 0
+        for (index, leaf) in places.places.enumerated() where !leaf.isEmpty {
+            writer.add(gap: done..<max(done, leaf.lowerBound), before: index, behind: writer.last)
+            writer.add(leaf: leaf, index)
+            done = max(done, leaf.upperBound)
+        }
+        writer.add(gap: done..<places.text.count, before: places.places.count, behind: writer.last)
+        return writer.shown
     }
 
-    mutating func add(leaf range: Range<Int>, _ index: Int) {
-        last = index
+    private init(_ places: HiddenPlaces, _ secrets: Set<String>, secretKeys: Set<String>) {
+        (text, self.places) = (places.text, places)
+        telling = (Self.telling + secretKeys.sorted().map { "\($0.lowercased()):" }).map { Array($0.utf8) }
+        let words = secrets.map { Array($0.utf8) }.sorted { $0.count > $1.count }
+        self.secrets = Dictionary(grouping: words) { $0.first ?? 0 }
+        // At each place of a comment those are compared that begin as it does.
+        let most = self.secrets.values.map { $0.reduce(0) { $0 + $1.count } }.max() ?? 0
+        isMuch = most > Self.mostWork / max(1, text.count)
+    }
+
+    private mutating func add(leaf range: Range<Int>, _ index: Int) {
         if places.leaves.contains(index) {
             hide(range)
-        } else if let changed = places.changed[index] {
-            shown += changed
         } else {
-            shown += text[range]
+            let (begin, changed) = (places.beginnings[index], places.changed[index])
+            add(gap: range.lowerBound..<begin, before: index, behind: last, isHidden: changed != nil)
+            shown += changed ?? Array(text[begin..<range.upperBound])
         }
+        last = index
     }
 
     /// What is between two leaves: signs, spaces and comments. `leaf`: the one after it; `before`: the one before.
-    mutating func add(gap range: Range<Int>, before leaf: Int, behind before: Int) {
+    private mutating func add(
+        gap range: Range<Int>, before leaf: Int, behind before: Int, isHidden: Bool = false
+    ) {
         let comments = comments(in: range)
         // Leaves without a place may be between them.
         let gaps = (before + 1)...max(before + 1, leaf)
-        let isHidden =
-            gaps.contains { places.gaps.contains($0) } || places.secrets.count > Self.mostSecrets
+        let isHidden = isHidden || isMuch || gaps.contains { places.gaps.contains($0) }
         let isLineHidden = gaps.contains { places.lineEnds.contains($0) }
         // In the first line of a file nothing is before it.
         let lineEnd = before < 0 ? -1 : text[range].firstIndex(of: Self.newline) ?? range.upperBound

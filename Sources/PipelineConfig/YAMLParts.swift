@@ -21,14 +21,18 @@ struct YAMLParts: ~Copyable {
 
     /// Where its leaves stand, keys among them, in order: bytes of the text. One that was left out has none.
     private(set) var leaves: [Range<Int>] = []
+    /// Where each begins behind its name, its tag, the sign of a block, and comments beside these.
+    private(set) var beginnings: [Int] = []
     private(set) var root = Part.list([])
 
+    private let text: [UInt8]
     private let events: YAMLEvents
     /// Where each character begins.
     private let offsets: [UInt32]
 
     /// Of a text that `YAMLReader` has read; nil where that is not so.
     init?(_ text: [UInt8]) {
+        self.text = text
         events = YAMLEvents(text)
         offsets =
             text.indices.filter { text[$0] & 0xC0 != 0x80 }.map { UInt32(clamping: $0) }
@@ -75,7 +79,23 @@ struct YAMLParts: ~Copyable {
     private mutating func add(_ event: YAMLEvent) -> Int {
         func offset(_ character: Int) -> Int { Int(offsets[min(max(0, character), offsets.count - 1)]) }
         leaves.append(offset(event.range.lowerBound)..<offset(event.range.upperBound))
+        beginnings.append(Self.beginning(of: text[leaves[leaves.count - 1]]))
         return leaves.count - 1
+    }
+
+    private static func beginning(of leaf: ArraySlice<UInt8>) -> Int {
+        var index = leaf.startIndex
+        while index < leaf.endIndex {
+            let rest = leaf[index...]
+            switch leaf[index] {
+            case 0x20, 0x09, 0x0A, 0x0D: index += 1
+            case UInt8(ascii: "&"), UInt8(ascii: "!"): index = rest.firstIndex { $0 <= 0x20 } ?? leaf.endIndex
+            case UInt8(ascii: "#"): index = rest.firstIndex(of: 0x0A) ?? leaf.endIndex
+            case UInt8(ascii: "|"), UInt8(ascii: ">"): return rest.firstIndex(of: 0x0A) ?? leaf.endIndex
+            default: return index
+            }
+        }
+        return index
     }
 }
 

@@ -42,4 +42,17 @@ import Testing
         #expect(cut.map(\.place) == [.loaded, .disk])
         #expect(ShownLine.lines(of: try shown(text), and: nil).allSatisfy { $0.place == .both })
     }
+
+    @Test("What is a secret in one text is none to show in a comment of the other")
+    func secretsOfBothAreInNeither() throws {
+        func shown(_ text: String) throws -> ShownText {
+            try #require(ShownText(Array(text.utf8), .file(.builtin), secretKeys: []))
+        }
+        let old = try shown("# new key is 0thervalue\nstages: [http: { headers: { X-Key: s3cr3tvalue } }]")
+        let new = try shown("# old key s3cr3tvalue\nstages: [http: { headers: { X-Key: 0thervalue } }]")
+        let stages = "stages: [http: { headers: { X-Key: ••• } }]"
+        #expect(
+            ShownLine.lines(of: old, and: new).map(\.text)
+                == ["# new key is •••", stages, "# old key •••", stages])
+    }
 }

@@ -77,6 +77,12 @@ import Testing
             "stages: [http: { url: \"https://•••@c/{name}?d=•••\" }, run: { command: [curl, 'ftp://•••@g'] }]"
         ),
         ("stages: [http: { url: \"https:\\u002f/a:b@c\" }]", "stages: [http: { url: ••• }]"),
+        (
+            "stages:\n- http: { url: https://anna:it's@c/in }\n- http: { url: https://c?d=e\"f }",
+            "stages:\n- http: { url: https://•••@c/in }\n- http: { url: https://c?d=••• }"
+        ),
+        ("stages: [http: { url: \"https://a:p\\\"w@h\" }]", "stages: [http: { url: ••• }]"),
+        ("stages: [http: { url: \"https://a?b=s3c\\\n  r3t\" }]", "stages: [http: { url: •••\n  ••• }]"),
         // Comments beside, within and behind what is not shown.
         (
             "stages:\n- http: # 1\n   body: report\n   headers: # 2\n    # 3\n    A: b # 4\n   # 5\n   method: PUT # 6",
@@ -85,6 +91,11 @@ import Testing
         ),
         ("stages: [http: { headers: { # 1\n} # 2\n}] # 3", "stages: [http: { headers: { # •••\n} # •••\n}] # •••"),
         ("stages: [http: { url: 'http://a@b' # 1\n# 2\n}]", "stages: [http: { url: 'http://•••@b' # •••\n# 2\n}]"),
+        // Comments within what is shown.
+        ("name: | # Authorization: Bearer abcdef\n  a # b", "name: | # •••\n  a # b"),
+        ("name: &a # its token is b\n  !!str c", "name: &a # •••\n  !!str c"),
+        ("name: >- # its key is s3cr3t\n  ftp://s3cr3t@b", "name: >- # •••\n  ftp://•••@b"),
+        ("name: |- # ours\r\n  # a\r\ninbox: > # 1\r\n  /a", "name: |- # ours\n  # a\ninbox: > # 1\n  /a"),
         // Comments with what was a setting, and with what is one.
         ("# - http: {\n#   Headers: { A: b } }\nname: c # d", "# •••\n# •••\nname: c # d"),
         ("name: c # d\n# e\n# its Token is f\n\n# g", "name: c # d\n# •••\n# •••\n\n# g"),
@@ -93,6 +104,10 @@ import Testing
             "# ftp://•••@b\nname: c # it was •••!\nstages: [run: { env: { A: ••• } }]"
         ),
         ("# was s3cr3t\nstages: [run: { env: { A: s3cr3t } }]", "# was •••\nstages: [run: { env: { A: ••• } }]"),
+        (
+            "# was s3c@r3t\nstages: [run: { env: { A: 'Basic s3c@r3t' } }]",
+            "# was •••\nstages: [run: { env: { A: ••• } }]"
+        ),
     ])
     func secretsAreNot(text: String, shown: String) { #expect(Self.shown(text) == shown) }
 
@@ -100,6 +115,15 @@ import Testing
     func whatIsNoYAMLIsNotShown(text: String) { #expect(Self.shown(text) == nil) }
 
     @Test func whatIsNoTextIsNotShown() { #expect(Self.shown([0x61, 0x3A, 0xFF]) == nil) }
+
+    @Test("Comments are not looked through for very much", .timeLimit(.minutes(1)))
+    func longSecrets() {
+        let secret = String(repeating: "a", count: 100_000)
+        let comment = String(repeating: "a", count: 99_999)
+        #expect(
+            Self.shown("# \(comment)b\nstages: [run: { env: { A: \(secret) } }]")
+                == "# •••\nstages: [run: { env: { A: ••• } }]")
+    }
 
     @Test("No secret of a file is shown, and the rest as it is", arguments: 0..<300)
     func anyFile(seed: UInt64) throws {
@@ -116,12 +140,13 @@ import Testing
         }
     }
 
-    @Test("Whatever a file has become, it is shown with as many lines, or not at all", arguments: 0..<100)
-    func anyDamage(seed: UInt64) {
+    @Test("Whatever a file has become, it is shown with as many lines and no secret, or not", arguments: 0..<100)
+    func anyDamage(seed: UInt64) throws {
         var file = RandomPipeline(seed: seed)
         var random = SeededGenerator(seed: seed)
         let text = Array(file.text().utf8)
-        let signs = Array("#:-&*!|>'\"{}[],?%@` \t\n\r\\\u{85}\u{2028}".utf8)
+        let loaded = try #require(Self.shown(text))
+        let signs = Array("#:-&*!|><'\"{}[],?%@` \t\n\r\\\u{85}\u{2028}".utf8)
         var shown = 0
         for _ in 0..<40 {
             var damaged = text
@@ -129,10 +154,15 @@ import Testing
                 let place = Int.random(in: 0..<damaged.count, using: &random)
                 damaged[place] = signs.randomElement(using: &random) ?? 0
             }
-            guard let lines = Self.shown(damaged)?.lines else { continue }
+            guard let lines = Self.shown(damaged)?.lines(beside: loaded) else { continue }
             shown += 1
             let ends = damaged.count { $0 == UInt8(ascii: "\n") }
             #expect(lines.count == ends + (damaged.last == UInt8(ascii: "\n") ? 0 : 1))
+            for secret in file.kept {
+                #expect(
+                    !lines.contains { $0.contains(secret) },
+                    "\(secret):\n\(String(decoding: damaged, as: UTF8.self))\n--\n\(lines.joined(separator: "\n"))")
+            }
         }
         #expect(shown > 0)
     }
@@ -142,6 +172,8 @@ import Testing
 private struct RandomPipeline {
     private var random: SeededGenerator
     private(set) var secrets: [String] = []
+    /// Those below `env` and `headers`.
+    private(set) var kept: [String] = []
     private(set) var publics: [String] = []
     private var values: [String] = []
 
@@ -161,7 +193,8 @@ private struct RandomPipeline {
                 continue
             }
             text += "  - \(isRun ? "run" : "http"):\n"
-            text += isRun ? "      command: [\(open()), 'ftp://\(secret())@\(open())']\n" : "      url: \(url())\n"
+            text +=
+                isRun ? "      command: [\(open()), 'ftp://\(secret("\"`<>@"))@\(open())']\n" : "      url: \(url())\n"
             text += "      \(key):\(chance(3) ? " # \(told())" : "")\n"
             for _ in 0..<Int.random(in: 1...3, using: &random) { text += block(anchor) }
             if chance(2) { text += "      # was \(told())\n" }
@@ -175,9 +208,20 @@ private struct RandomPipeline {
         String((0..<10).map { _ in "abcdefghijklmnopqrstuvwxyzé".randomElement(using: &random) ?? "a" })
     }
 
-    private mutating func secret() -> String {
-        values.append(told())
-        return values.last ?? ""
+    /// A secret, with one of these signs, if any.
+    private mutating func secret(_ signs: String = "") -> String {
+        let (word, place) = (told(), Int.random(in: 1..<10, using: &random))
+        let sign = signs.randomElement(using: &random).map { String($0) } ?? ""
+        let secret = word.prefix(place) + sign + word.dropFirst(place)
+        secrets[secrets.count - 1] = String(secret)
+        values.append(String(secret))
+        return String(secret)
+    }
+
+    /// One below `env` or `headers`.
+    private mutating func value(_ signs: String = "") -> String {
+        kept.append(secret(signs))
+        return kept.last ?? ""
     }
 
     /// One in a comment that nobody else has.
@@ -212,30 +256,35 @@ private struct RandomPipeline {
     }
 
     private mutating func url() -> String {
-        "\"https://\(secret()):\(secret())@\(open()).example/{name}?\(open())=\(secret())#\(open())\" # \(told())"
+        let quote = ["\"", "'", ""].randomElement(using: &random) ?? ""
+        let signs = "'\"`<>@".filter { String($0) != quote }
+        let user = "\(secret(signs)):\(secret(signs))"
+        return
+            "\(quote)https://\(user)@\(open()).example/{name}?\(open())=\(secret(signs))#\(open())\(quote) # \(told())"
     }
 
     private mutating func flow(_ anchor: String?) -> String {
-        "K: \(scalar()), \"L\": '\(secret()) ''\(secret())', \(secret()), M: \(alias(anchor))"
+        "K: \(scalar()), \"L\": '\(value("\"`<>#@")) ''\(value())', \(value()), M: \(alias(anchor))"
     }
 
     private mutating func scalar() -> String {
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: "Bearer \(secret())"
-        case 1: "\"\(secret())\\n\(secret()) \\\"# \(told())\""
-        case 2: "!!str \(secret())"
-        default: "\(secret())#\(secret()):\(secret())"
+        case 0: "Bearer \(value("'\"`<>#@"))"
+        case 1: "\"\(value("'`<>#@"))\\n\(value("'`<>#@")) \\\"# \(told())\""
+        case 2: "!!str \(value("'\"`<>#@"))"
+        default: "\(value())#\(value()):\(value())"
         }
     }
 
     private mutating func block(_ anchor: String?) -> String {
         let key = "        \(chance(2) ? "K\(random.next())" : "'L-\(random.next())'"): "
+        let signs = "'\"`<>#@"
         switch Int.random(in: 0..<7, using: &random) {
-        case 0: return "\(key)|-  # \(told())\n          \(secret())\n\n          # \(told())\n"
-        case 1: return "\(key)>2\n          \(secret())\n            \(secret())\n"
-        case 2: return "\(key)\(secret())\n          \(secret())\n\n          \(secret())\n"
-        case 3: return "\(key)\"\(secret())\n          \(secret()) \\\n          \(secret())\" # \(told())\n"
-        case 4: return "\(key)&b \(secret())\n        ? M\(random.next())\n        : \(secret())\n"
+        case 0: return "\(key)|-  # \(told())\n          \(value(signs))\n\n          # \(told())\n"
+        case 1: return "\(key)>2\n          \(value(signs))\n            \(value(signs))\n"
+        case 2: return "\(key)\(value(signs))\n          \(value(signs))\n\n          \(value(signs))\n"
+        case 3: return "\(key)\"\(value())\n          \(value("'<#@")) \\\n          \(value())\" # \(told())\n"
+        case 4: return "\(key)&b \(value(signs))\n        ? M\(random.next())\n        : \(value(signs))\n"
         case 5: return "        # \(told())\n\(key)\(alias(anchor))\n"
         default: return "\(key)\(scalar())\n"
         }
