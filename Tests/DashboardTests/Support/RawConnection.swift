@@ -5,7 +5,7 @@ import SystemPackage
 @testable import Dashboard
 
 /// A connection on which just those bytes go that a test says.
-final class RawConnection {
+final class RawConnection: Sendable {
     private let descriptor: Int32
 
     init(to address: ListenAddress) throws {
