@@ -5,7 +5,8 @@ import PipelineEngine
 import Synchronization
 import SystemPackage
 
-/// What metrics and page both tell of: gathered once a second at most, however many ask. Called on one queue.
+/// What metrics and page both tell of: gathered once a second at most, however many ask, and anew after a
+/// change. Called on one queue.
 final class SharedLook: Sendable {
     /// How things were at one moment.
     struct Finding: Sendable {
