@@ -151,9 +151,12 @@ def journal(wished):
         tell(f"{name}: to that with 1,000", value / few[name], "", 3)
 
 
-def settle(wished, streams, drops=5000):
-    """How many drops a second are settled while so many browsers are told."""
+def settle(wished, streams, mills, drops=5000):
+    """How many drops a second are settled while so many browsers are told.
+
+    The mill is left for later: ext4 looks long for room among what was removed in the last seconds."""
     mill = Mill(wished.binary, ["covers"], folder=wished.folder, stages=QUICK)
+    mills.append(mill)
     try:
         host, port = urllib.parse.urlsplit(mill.url).netloc.split(":")
         told = [0] * streams
@@ -168,25 +171,32 @@ def settle(wished, streams, drops=5000):
             threading.Thread(target=listen, args=(index, connection), daemon=True).start()
         until(lambda: all(told), "every stream begins", 30)
         place = mill.root / "covers" / "in"
+        (mill.root / "covers" / "done").mkdir(exist_ok=True)
         mill.says("pause", "covers")
         for number in range(drops):
             (place / f"{number}.txt").write_bytes(b"x")
         until(lambda: mill.request("GET", "/api/v1/overview")[1]["pipelines"][0].get("waiting", {}).get("complete", 0) == drops, "all are complete", 120)
         begun = time.monotonic()
         mill.says("resume", "covers")
-        until(lambda: len(os.listdir(mill.root / "covers" / "done")) == drops if (mill.root / "covers" / "done").exists() else False, "all are settled", 300)
+        # Beside each lies its checksum.
+        until(lambda: sum(name.endswith(".txt") for name in os.listdir(mill.root / "covers" / "done")) == drops, "all are settled", 300)
+        rate = drops / (time.monotonic() - begun)
         for connection in connections:
             connection.close()
-        return drops / (time.monotonic() - begun)
+        return rate
     finally:
-        mill.end()
+        mill.stop()
 
 
 def streams(wished):
-    rates = {0: [], 64: []}
-    for _ in range(wished.pairs):
-        for count in rates:
-            rates[count].append(settle(wished, count))
+    rates, mills = {0: [], 64: []}, []
+    try:
+        for _ in range(wished.pairs):
+            for count in rates:
+                rates[count].append(settle(wished, count, mills))
+    finally:
+        for mill in mills:
+            mill.end()
     for count, found in rates.items():
         tell(f"settled beside {count} streams, the median", statistics.median(found), "drops/s")
     tell("the ratio", statistics.median(a / b for a, b in zip(rates[64], rates[0])), "", 0.97, is_most=False)

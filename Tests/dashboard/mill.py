@@ -102,9 +102,12 @@ class Mill:
         process.send_signal(how)
         process.wait(60)
 
-    def end(self):
+    def stop(self):
         for process in (self.server, self.daemon):
             if process and process.poll() is None:
                 process.send_signal(signal.SIGCONT)
                 self.kill(process, signal.SIGTERM)
+
+    def end(self):
+        self.stop()
         shutil.rmtree(self.root)
