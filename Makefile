@@ -39,8 +39,9 @@ UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 # objects' or none's, and Swift's have none.) All symbols are bound before the program begins, and their table is read-only
 # from then on.
 HARDENED := -Xcc -fstack-protector-strong $(foreach word,relro now noexecstack,-Xlinker -z -Xlinker $(word))
-# A twentieth of the program would be a list of its relocations; packed it needs glibc 2.36, and Swift's own lld.
-PACKED := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
+# A twentieth of the program would be a list of its relocations; packed it needs glibc 2.36, and Swift's own lld. Another
+# would be the names of all that Swift's libraries offer to plug-ins, of which it has none.
+PACKED := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
 # The same program wherever it is built (with packaging/build-id.sh), and one whose debug symbols can be told by its number.
 # Clang's modules are named by where they are built, so the symbols do not speak of them.
 MAPPED := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. -Xlinker --build-id=sha1 \
