@@ -23,8 +23,10 @@ package struct DescribedKey: Sendable {
     {
         keys.flatMap { key in
             let own = DescribedKey(key, below: path, isRequired: required.contains(key.name))
-            guard case .map(let members) = key.shape else { return [own] }
-            return [own] + all(of: members, below: "\(own.path).")
+            switch key.shape {
+            case .map(let members), .maps(let members): return [own] + all(of: members, below: "\(own.path).")
+            case .value, .stages, .telling: return [own]
+            }
         }
     }
 
@@ -34,6 +36,7 @@ package struct DescribedKey: Sendable {
             switch key.shape {
             case .value(let schema): schema.words
             case .map: "a map of the following"
+            case .maps: "a list of maps of the following"
             case .stages: "a list of stages"
             case .telling: "a stage or a list of stages"
             }

@@ -48,7 +48,8 @@ struct HiddenPlaces {
             }
         case (.list(let stages), .stages(let kinds)): for stage in stages { walk(stage: stage, kinds) }
         case (_, .stages(let kinds)): walk(stage: part, kinds)
-        case (.list(let members), .text): for member in members { walk(member, shown) }
+        case (.list(let members), .text), (.list(let members), .keys(_, orText: false)):
+            for member in members { walk(member, shown) }
         case (.scalar(let text, let leaf), .text), (.scalar(let text, let leaf), .keys(_, orText: true)):
             show(text, leaf)
         case (.list(let members), .keys(_, orText: true)): for member in members { walk(member, .text) }

@@ -51,6 +51,8 @@ struct PipelineDecoder {
                     at: match.position))
         }
         active(map, &draft)
+        draft.fair = fair(map, draft)
+        draft.priority = priority(map)
         draft.order =
             map.read("order", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.Order.self)

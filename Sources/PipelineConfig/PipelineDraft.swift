@@ -47,6 +47,8 @@ struct PipelineDraft {
     var retry = RetryPolicy()
     var minFree = ByteSize.minFree
     var upload: UploadRule?
+    var fair: FairRule?
+    var priority: PriorityRule?
     var stages: [Stage] = []
     var onFailure: [Stage] = []
 
@@ -81,6 +83,7 @@ struct PipelineDraft {
         pipeline.ownership = ownership
         pipeline.rights = rights
         pipeline.upload = upload
+        (pipeline.fair, pipeline.priority) = (fair, priority)
         return pipeline
     }
 }

@@ -6,6 +6,8 @@ struct PipelineKey: Sendable {
     indirect enum Shape: Sendable {
         case value(OptionSchema)
         case map([PipelineKey])
+        /// A list of such maps.
+        case maps([PipelineKey])
         case stages
         case telling
     }
@@ -67,6 +69,11 @@ struct PipelineKey: Sendable {
             "on_conflict", "what happens where a name is already used", of: Pipeline.ConflictPolicy.self,
             default: .rename),
         PipelineKey("active", .map(active), "how much is claimed at once"),
+        PipelineKey("fair", .map(fair), "how producers share the pipeline"),
+        PipelineKey("priority", .maps(priority), "which drops come before others; the first that matches counts"),
+        PipelineKey(
+            "aging", .value(.time),
+            "with 'priority': after how long a drop is passed by nothing any more; 1h unless given"),
         PipelineKey("retry", .map(retry), "how transient failures are retried"),
         PipelineKey("work", .value(.pattern(folder)), "the work folder; on the inbox's file system"),
         PipelineKey(
@@ -138,6 +145,23 @@ struct PipelineKey: Sendable {
         PipelineKey(
             "jobs", .value(.integer(1...100_000)), "how many jobs may be active at once", default: .number(1024)),
         PipelineKey("bytes", .value(.size), "how many bytes their drops may have in total"),
+    ]
+
+    private static let fair = [
+        PipelineKey(
+            "by", .value(.text),
+            "whose a drop is: 'folder' (the first below the inbox), 'owner', or what stands for the '*' of a pattern"),
+        PipelineKey(
+            "weight", .value(.map(.integer(1...FairRule.mostWeight))),
+            "how often some producers have their turn, where others have it once"),
+        PipelineKey("active", .value(.integer(1...100_000)), "how many jobs of one producer may be active at once"),
+    ]
+
+    private static let priority = [
+        PipelineKey("match", .value(.text), "a shell pattern of names"),
+        PipelineKey("path", .value(.text), "a shell pattern of paths from the inbox on; '*' matches '/' too"),
+        PipelineKey(
+            "level", .value(.integer(PriorityRule.levels)), "the highest comes first; other drops have 0"),
     ]
 
     static let retry = [

@@ -30,8 +30,9 @@ indirect enum ShownKeys {
     private static func of(_ keys: [PipelineKey], stages: [String: ShownKeys] = [:]) -> ShownKeys {
         let shown = keys.map { key -> (String, ShownKeys) in
             switch key.shape {
+            case .value(.map): (key.name, .texts)
             case .value: (key.name, .text)
-            case .map(let members): (key.name, of(members))
+            case .map(let members), .maps(let members): (key.name, of(members))
             case .stages, .telling: (key.name, .stages(stages))
             }
         }

@@ -1,15 +1,48 @@
+package import Files
 package import FolderWatch
 package import PipelineKit
 
 extension ReadyQueue {
-    /// A queue in the order that a pipeline asks for.
-    package init(order: Pipeline.Order) {
-        switch order {
-        case .arrival: self.init(by: .arrival)
-        case .name: self.init(by: .name)
-        case .oldest: self.init(by: .modified)
-        case .smallest: self.init(by: .size)
-        case .largest: self.init(by: .sizeDescending)
+    /// A queue in the order that a pipeline asks for, shared as it says.
+    package init(of pipeline: Pipeline) {
+        let order = ReadyLine.Order(pipeline.order)
+        if let turns = FairOrder(of: pipeline) {
+            self.init(by: order, turns: turns, aging: pipeline.priority?.aging)
+        } else {
+            self.init(by: order)
         }
+    }
+}
+
+extension ReadyLine.Order {
+    /// That of a pipeline.
+    package init(_ order: Pipeline.Order) {
+        self =
+            switch order {
+            case .arrival: .arrival
+            case .name: .name
+            case .oldest: .modified
+            case .smallest: .size
+            case .largest: .sizeDescending
+            }
+    }
+}
+
+extension FairOrder {
+    /// How a pipeline's drops take turns; nil where they do not. `isBounded`: whether a producer's jobs that are under
+    /// way count.
+    package init?(of pipeline: Pipeline, isBounded: Bool = true) {
+        guard pipeline.fair != nil || pipeline.priority != nil else { return nil }
+        let most = isBounded ? pipeline.fair?.active : nil
+        self.init(weights: pipeline.fair?.weights ?? [:], mostActive: most ?? .max)
+    }
+}
+
+extension FairOrder.Place {
+    /// Where a drop waits. `owner`: who it is from, where its path does not say that.
+    package init(of path: DropPath, in pipeline: Pipeline, owner: @autoclosure () -> String?) {
+        let level = pipeline.priority.map { FairLevel(priority: $0.level(of: path)) } ?? .usual
+        let producer = pipeline.fair.flatMap { $0.producer(of: path) ?? owner() }
+        self.init(level, of: producer ?? "")
     }
 }

@@ -23,6 +23,7 @@ extension Waiting {
         case .suspect: "suspect"
         case .yielding: "yielding"
         case .room: "room"
+        case .share: "share"
         case .unwritten: "unwritten"
         case .paused: "paused"
         case .held: "held"

@@ -28,7 +28,7 @@ import Testing
             (.smallest, ["a", "c", "d", "b"]), (.largest, ["b", "d", "c", "a"]),
         ])
     func orders(order: Pipeline.Order, expected: [String]) throws {
-        var queue = ReadyQueue(order: order)
+        var queue = ReadyQueue(by: .init(order))
         for (name, size, modified) in [("c", 20, 2), ("a", 10, 4), ("b", 40, 1), ("d", 30, 3)] {
             queue.add(DropPath(try name.fileName), fingerprint(Int64(size), modified: modified))
         }
@@ -41,7 +41,7 @@ import Testing
         "A drop that was taken out and added again has the place of its new state, once",
         arguments: Pipeline.Order.allCases)
     func again(order: Pipeline.Order) throws {
-        var queue = ReadyQueue(order: order)
+        var queue = ReadyQueue(by: .init(order))
         let path = DropPath(try "a".fileName)
         for round in 0..<5000 {
             queue.add(path, fingerprint(Int64(round)))
@@ -59,11 +59,11 @@ import Testing
     func equals() throws {
         let names = ["d", "b", "c", "a"]
         for order in Pipeline.Order.allCases where order != .name {
-            var queue = ReadyQueue(order: order)
+            var queue = ReadyQueue(by: .init(order))
             for name in names { queue.add(DropPath(try name.fileName), fingerprint(7)) }
             #expect(drain(&queue) == names, "\(order)")
         }
-        var queue = ReadyQueue(order: .oldest)
+        var queue = ReadyQueue(by: .init(.oldest))
         for (name, seconds, nanoseconds) in [("a", 1, 9), ("b", 1, 8), ("c", Int.max, 0), ("d", Int.min, 7)] {
             let time = FileTime(seconds: seconds, nanoseconds: nanoseconds)
             queue.add(
@@ -75,7 +75,7 @@ import Testing
 
     @Test("States come out as they went in, whatever a file system says of times")
     func states() throws {
-        var queue = ReadyQueue(order: .arrival)
+        var queue = ReadyQueue(by: .init(.arrival))
         let seconds = [0, 1, -1, 1 << 47 - 1, 1 << 47, -1 << 47, -1 << 47 - 1, 1 << 32, .max, .min, 1_700_000_000]
         let states = seconds.enumerated().map { number, seconds in
             let time = FileTime(seconds: seconds, nanoseconds: number)
@@ -98,7 +98,7 @@ import Testing
 
     @Test("One that is put first or last is before or behind all others", arguments: Pipeline.Order.allCases)
     func bumped(order: Pipeline.Order) throws {
-        var queue = ReadyQueue(order: order)
+        var queue = ReadyQueue(by: .init(order))
         let names = ["c", "a", "e", "b", "d"]
         // Times and sizes are senders'.
         let extremes = [Int.min, 0, Int.max, 5, -5]
@@ -117,7 +117,7 @@ import Testing
 
     @Test("A folder keeps what tells one state of its tree from another")
     func listing() throws {
-        var queue = ReadyQueue(order: .arrival)
+        var queue = ReadyQueue(by: .init(.arrival))
         var tree = fingerprint(5)
         tree.listing = 99
         queue.add(DropPath(try "a".fileName), tree)

@@ -50,7 +50,7 @@ import Testing
             usualLack: { @Sendable path in rule.marker?.name(for: path.name).map { .marker($0, .missing) } })
         var markers = MarkerIndex(timeout: nil) { @Sendable drop in rule.marker?.name(for: drop) }
         let isOnly = rule.marker?.isOfWholeName ?? false
-        var ready = ReadyQueue(order: .smallest)
+        var ready = ReadyQueue(by: .init(.smallest))
         var now = MonotonicTime(nanoseconds: 0)
         let before = try used()
         _ = try scan.list(.top) { (listing) throws(IOError) in

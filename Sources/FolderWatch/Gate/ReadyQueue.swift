@@ -1,199 +1,107 @@
 package import Files
 
-/// Drops that are complete and wait to be claimed, next first in the order that was asked for. Pure. One that
-/// waits costs about 80 bytes; its name is the inbox's own copy.
+/// Drops that are complete and wait to be claimed, next first: in one line, or shared by levels and producers where a
+/// pipeline asks for that. Pure.
 package struct ReadyQueue: Sendable {
-    private struct Ready {
-        let inode: UInt64
-        let size: Int64
-        private let modifiedSeconds: Int64
-        private let modifiedNanoseconds: UInt32
-        private let changedNanoseconds: UInt32
-        private let knownSeconds: Int32
-        /// Seventeen thousand years: three bytes less, which would be eight with what lies behind them.
-        private let changedSeconds: (low: UInt32, high: Int8)
-        /// The rest of a second, to 4 ms.
-        private let knownFraction: UInt8
-        /// Its place in `devices`.
-        private let place: UInt16
+    /// All of them, where nobody shares.
+    private var line: ReadyLine
+    private var shared: FairLines?
 
-        init(_ fingerprint: Fingerprint, device: Int, known: MonotonicTime) {
-            inode = fingerprint.inode
-            size = fingerprint.size
-            modifiedSeconds = fingerprint.modified.seconds
-            changedSeconds = (
-                UInt32(truncatingIfNeeded: fingerprint.changed.seconds),
-                Int8(truncatingIfNeeded: fingerprint.changed.seconds >> 32)
-            )
-            modifiedNanoseconds = fingerprint.modified.nanoseconds
-            changedNanoseconds = fingerprint.changed.nanoseconds
-            let known = known.nanoseconds / Self.fraction
-            knownSeconds = Int32(clamping: known >> 8)
-            knownFraction = UInt8(truncatingIfNeeded: known)
-            place = UInt16(device)
-        }
+    /// A queue that is empty, in which nobody shares.
+    package init(by order: ReadyLine.Order) { line = ReadyLine(by: order) }
 
-        var modified: FileTime { FileTime(seconds: Int(modifiedSeconds), nanoseconds: Int(modifiedNanoseconds)) }
-        var changed: FileTime {
-            FileTime(
-                seconds: Int(changedSeconds.high) << 32 | Int(changedSeconds.low),
-                nanoseconds: Int(changedNanoseconds))
-        }
-        var known: MonotonicTime {
-            MonotonicTime(nanoseconds: (Int64(knownSeconds) << 8 + Int64(knownFraction)) * Self.fraction)
-        }
-        var device: Int { Int(place) }
-
-        /// The 256th part of a second, in nanoseconds.
-        private static let fraction: Int64 = 3_906_250
+    /// A queue that is empty and shared. `aging`: after how long nothing passes a drop any more; nil: there are no
+    /// levels.
+    package init(by order: ReadyLine.Order, turns: FairOrder, aging: Duration?) {
+        self.init(by: order)
+        shared = FairLines(by: order, turns: turns, aging: aging)
     }
 
-    private typealias Drops = KeyedHeap<DropPath, Ready>
-
-    /// In which order they are taken.
-    package enum Order: Sendable {
-        /// As they became complete.
-        case arrival
-        /// By path, as bytes.
-        case name
-        /// The oldest mtime first.
-        case modified
-        /// By bytes, the least first.
-        case size
-        /// By bytes, the most first.
-        case sizeDescending
-    }
-
-    /// What senders' times and sizes can rank a drop by: what somebody puts first or last lies outside.
-    private static let ranks: ClosedRange<Int64> = -(1 << 62)...(1 << 62)
-
-    private let order: Order
-    private var drops: Drops
-    /// How often something was put first or last.
-    private var bumps: Int64 = 0
-    /// Every device that drops came from: one, or one for each mount of the file system.
-    private var devices: [UInt64] = []
-    /// What few have beside: the fingerprints of folders, and of files with a strange time; and what held a drop.
-    private var rarities: [Drops.Slot: Rarity] = [:]
-
-    private struct Rarity {
-        let listing: Int
-        let changed: FileTime
-        let held: [GateHold]
-    }
-
-    /// With so many of them it is not kept any more what held one: that is up to senders.
-    private static let mostRarities = 4096
-
-    /// A queue that is empty.
-    package init(by order: Order) {
-        self.order = order
-        drops =
-            switch order {
-            case .arrival, .size, .sizeDescending: KeyedHeap()
-            case .modified: KeyedHeap { @Sendable _, ready, _, other in ready.modified < other.modified }
-            case .name: KeyedHeap { @Sendable path, _, other, _ in path < other }
-            }
-    }
-
-    /// What the order goes by first.
-    private func rank(of ready: Ready) -> Int64 {
-        let rank =
-            switch order {
-            case .arrival, .name: 0 as Int64
-            case .modified: ready.modified.seconds
-            case .size: ready.size
-            case .sizeDescending: ~ready.size
-            }
-        return min(max(rank, Self.ranks.lowerBound), Self.ranks.upperBound)
-    }
+    // MARK: What waits
 
     /// How many wait.
-    package var count: Int { drops.count }
+    package var count: Int { shared?.count ?? line.count }
 
     /// Whether none waits.
-    package var isEmpty: Bool { drops.count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// Whether the drop waits.
-    package func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
+    package func contains(_ path: DropPath) -> Bool { shared?.contains(path) ?? line.contains(path) }
 
     /// Since when the drop is known, to 4 ms; nil where it does not wait.
-    package func known(_ path: DropPath) -> MonotonicTime? { drops.find(path).map { drops[$0].known } }
-
-    /// Since when the one is known that is known for longest; nil where none waits.
-    package var oldest: MonotonicTime? { drops.slots.lazy.map { drops[$0].known }.min() }
-
-    /// How many bytes all of them have. Senders choose their sizes.
-    package var bytes: Int64 { drops.slots.reduce(0) { $0.addingSaturated(max(0, drops[$1].size)) } }
-
-    /// Calls the body with each that waits, since when it is known, and its bytes; in no order.
-    package func forEach(_ body: (DropPath, MonotonicTime, Int64) -> Void) {
-        for slot in drops.slots { body(drops.key(of: slot), drops[slot].known, drops[slot].size) }
+    package func known(_ path: DropPath) -> MonotonicTime? {
+        shared.map { $0.line(of: path)?.known(path) } ?? line.known(path)
     }
 
     /// The bytes of one; nil where it does not wait.
-    package func size(of path: DropPath) -> Int64? { drops.find(path).map { drops[$0].size } }
+    package func size(of path: DropPath) -> Int64? {
+        shared.map { $0.line(of: path)?.size(of: path) } ?? line.size(of: path)
+    }
+
+    /// Since when the one is known that is known for longest; nil where none waits.
+    package var oldest: MonotonicTime? { lines.compactMap(\.oldest).min() }
+
+    /// How many bytes all of them have. Senders choose their sizes.
+    package var bytes: Int64 { lines.reduce(0) { $0.addingSaturated($1.bytes) } }
+
+    /// Calls the body with each that waits, since when it is known, and its bytes; in no order.
+    package func forEach(_ body: (DropPath, MonotonicTime, Int64) -> Void) { for line in lines { line.forEach(body) } }
 
     /// Some of the waiting entries, in no order.
-    package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
+    package func some(_ limit: Int) -> [DropPath] { shared.map { Array($0.paths.prefix(limit)) } ?? line.some(limit) }
 
-    /// Adds a drop in the state in which it was found complete. `known`: since when it waits; `held`: what held it.
+    private var lines: [ReadyLine] { shared.map { Array($0.all) } ?? [line] }
+
+    // MARK: Whose it is
+
+    /// Whether the drop waits until something of its producer is over.
+    package func isHeldBack(_ path: DropPath) -> Bool { shared?.isHeldBack(path) ?? false }
+
+    /// Whose a drop is that waits; nil where nobody shares.
+    package func producer(of path: DropPath) -> String? { shared?.producer(of: path) }
+
+    /// One of the producer's is under way.
+    package mutating func begin(_ producer: String) { shared?.begin(producer) }
+
+    /// One of them is over.
+    package mutating func end(_ producer: String) { shared?.end(producer) }
+
+    // MARK: Coming and going
+
+    /// Adds a drop in the state in which it was found complete. `known`: since when it waits; `held`: what held it;
+    /// `place`: where it waits, if it is shared.
     package mutating func add(
-        _ path: DropPath, _ fingerprint: Fingerprint, known: MonotonicTime = .now(), held: [GateHold] = []
+        _ path: DropPath, _ fingerprint: Fingerprint, known: MonotonicTime = .now(), held: [GateHold] = [],
+        at place: FairOrder.Place? = nil
     ) {
-        remove(path)
-        // Beyond what has a place it is that of another: then it is found changed at its claim and examined again.
-        let device = devices.firstIndex(of: fingerprint.device) ?? min(devices.count, Int(UInt16.max))
-        if device == devices.count { devices.append(fingerprint.device) }
-        let drop = Ready(fingerprint, device: device, known: known)
-        let slot = drops.insert(path, drop)
-        drops.enqueue(slot, rank: rank(of: drop))
-        let held = rarities.count < Self.mostRarities ? held : []
-        if fingerprint.listing != 0 || fingerprint.changed != drop.changed || !held.isEmpty {
-            rarities[slot] = Rarity(listing: fingerprint.listing, changed: fingerprint.changed, held: held)
+        let place = place ?? FairOrder.Place(.usual, of: "")
+        if shared?.add(path, fingerprint, known: known, held: held, at: place) == nil {
+            line.add(path, fingerprint, known: known, held: held)
         }
     }
 
     /// Puts a drop before or behind all others, those that come later too. Whether it is there.
     package mutating func bump(_ path: DropPath, last isLast: Bool) -> Bool {
-        guard let slot = drops.find(path) else { return false }
-        bumps += 1
-        drops.enqueue(slot, rank: isLast ? Self.ranks.upperBound + bumps : Self.ranks.lowerBound - bumps)
-        return true
+        shared?.bump(path, last: isLast) ?? line.bump(path, last: isLast)
     }
+
+    /// Nothing passes those any more that have waited for long enough.
+    package mutating func age(at now: MonotonicTime) { shared?.age(at: now) }
 
     /// Takes a drop out: it is gone, or not complete any more. Whether it was there.
     @discardableResult
-    package mutating func remove(_ path: DropPath) -> Bool {
-        guard let slot = drops.find(path) else { return false }
-        remove(slot)
-        return true
-    }
+    package mutating func remove(_ path: DropPath) -> Bool { shared?.remove(path) ?? line.remove(path) }
 
-    /// The next drop, which stays.
+    /// The next drop, which stays; nil where none waits, or all wait until something of their producers is over.
     package func first() -> (path: DropPath, fingerprint: Fingerprint)? {
-        guard let slot = drops.first else { return nil }
-        let ready = drops[slot]
-        return (
-            drops.key(of: slot),
-            Fingerprint(
-                device: devices[ready.device], inode: ready.inode, size: ready.size, modified: ready.modified,
-                changed: rarities[slot]?.changed ?? ready.changed, listing: rarities[slot]?.listing ?? 0)
-        )
+        shared.map { $0.next?.first() } ?? line.first()
     }
 
     /// Since when the next drop is known, and what held it until it was complete.
     package var firstArrival: (known: MonotonicTime, held: [GateHold])? {
-        drops.first.map { (drops[$0].known, rarities[$0]?.held ?? []) }
+        shared.map { $0.next?.firstArrival } ?? line.firstArrival
     }
 
-    /// Takes the next drop out.
-    package mutating func removeFirst() {
-        if let slot = drops.first { remove(slot) }
-    }
-
-    private mutating func remove(_ slot: Drops.Slot) {
-        rarities[slot] = nil
-        if let moved = drops.remove(slot) { rarities[slot] = rarities.removeValue(forKey: moved) }
-    }
+    /// Takes the next drop out: its producer has had its turn.
+    package mutating func removeFirst() { if shared?.removeFirst() == nil { line.removeFirst() } }
 }

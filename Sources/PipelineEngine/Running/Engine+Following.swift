@@ -173,7 +173,7 @@ extension Engine {
         let isRetired = old.machine.isRetired
         if !isRetired, let new {
             // They are among what the new one may have at once, wherever they end.
-            new.intake.reserve(all.filter { $0.last === old }.flatMap { $0.jobs.values.map(\.job.drop.size) })
+            new.intake.reserve(all.filter { $0.last === old }.flatMap { $0.jobs.values.map(\.job) })
         }
         old.retire(to: new)
         guard !isRetired else { return }

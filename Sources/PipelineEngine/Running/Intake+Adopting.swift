@@ -19,17 +19,17 @@ extension Intake {
                 }
                 if let failure = try Rejection.read(in: job.folder) {
                     let identity = FileIdentity.of(job.original) ?? .unknown
-                    room.reserve(job.drop.size)
+                    reserve(job)
                     complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
                     quarantine.clear(.job(job.slot))
                     continue
                 }
             } catch {
-                room.reserve(job.drop.size)
+                reserve(job)
                 _ = adopted(job, .failure(error))
                 continue
             }
-            room.reserve(job.drop.size)
+            reserve(job)
             guard job.drop.isFolder else {
                 if let claimed = adopted(job, Self.adoption(of: job, by: spool, since: begun)) {
                     complete.append(claimed)
@@ -62,8 +62,8 @@ extension Intake {
     private func adopted(_ job: Job, _ proof: Result<Spool.Proof, IOError>) -> Spool.Claimed? {
         switch proof {
         case .success(.complete(let claimed)):
-            room.giveBack(job.drop.size)
-            room.reserve(claimed.job.drop.size)
+            giveBack(job)
+            reserve(claimed.job)
             quarantine.clear(.job(job.slot))
             return claimed
         case .success(.copying): copy(job)

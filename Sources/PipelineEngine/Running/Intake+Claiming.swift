@@ -32,7 +32,9 @@ extension Intake {
             do throws(IOError) {
                 switch try look(at: request.key, in: inbox, deciding: request.deciding) {
                 case .over(let found):
-                    record(found, of: request.key, cost: begun.map { MonotonicTime.spentByThread() - $0 } ?? .zero)
+                    record(
+                        found, of: request.key, in: inbox,
+                        cost: begun.map { MonotonicTime.spentByThread() - $0 } ?? .zero)
                 case .underWay(let look):
                     try goOn(LongLooks.Underway(path: request.key, deciding: request.deciding, look: look), in: inbox)
                 }
@@ -74,11 +76,11 @@ extension Intake {
         } catch {
             found = Examiner.Outcome(sample: error.isUnreachable ? .gone : try Sample.blocked(error, nil))
         }
-        record(found, of: underway.path, cost: underway.cost)
+        record(found, of: underway.path, in: inbox, cost: underway.cost)
     }
 
     /// Handles the result of a look.
-    private func record(_ found: Examiner.Outcome, of path: DropPath, cost: Duration) {
+    private func record(_ found: Examiner.Outcome, of path: DropPath, in inbox: OpenInbox, cost: Duration) {
         longLooks.forget(path)
         let admitted = gate.admitted(path) ?? .now()
         let held = gate.held(path, at: .now())
@@ -94,7 +96,9 @@ extension Intake {
                     path, fingerprint, .excess(path.name, excess, spool.pipeline.ready.limits), known: admitted, held)
             } else {
                 let wait = Wait(seen: admitted, began: scanned, changed: fingerprint.changed)
-                ready.add(path, fingerprint, known: wait.since(at: .now(), .now()), held: held)
+                ready.add(
+                    path, fingerprint, known: wait.since(at: .now(), .now()), held: held, at: place(of: path, in: inbox)
+                )
             }
         case .refused(let reason): report(path, reason)
         case .overdue(let fingerprint, let waiting):
@@ -105,6 +109,7 @@ extension Intake {
     }
 
     func claim(_ inbox: OpenInbox) throws(IOError) {
+        ready.age(at: .now())
         guard claimOrder.holds(nextDue: gate.nextDue, at: .now()), mayClaim else { return }
         do throws(Failure) {
             try space.check()
@@ -126,7 +131,7 @@ extension Intake {
         var bytes: Int64 = 0
         while mayClaim, claims.count + quick.count < Self.batch, bytes < QuickLane.mostBytes, let next = ready.first() {
             let isQuick = lane(for: next) != nil
-            let arrival = ready.firstArrival
+            let (arrival, producer) = (ready.firstArrival, producer(of: next.path))
             ready.removeFirst()
             noteLook(at: next.path)
             let othersNeedMarker = examiner.sharesMarker(next.path)
@@ -143,8 +148,9 @@ extension Intake {
             let isLong = longDrops.remove(next.path) != nil && !isRejected
             switch claim {
             case .claimed(let job):
+                let job = producer.map { job.with(from: $0) } ?? job
                 took(next.path)
-                room.reserve(job.drop.size)
+                reserve(job)
                 let now = MonotonicTime.now()
                 guard !isQuick else {
                     bytes = bytes.addingSaturated(next.fingerprint.size)
@@ -252,7 +258,7 @@ extension Intake {
 
     /// Holds back a job that was about to run. It takes up no room meanwhile: its sender may delay it forever.
     func hold(_ job: Job) {
-        room.giveBack(job.drop.size)
+        giveBack(job)
         arrivals[job.id]?.isLate(at: .now())
         lateWriters.add(job)
     }
@@ -322,11 +328,11 @@ extension Intake {
 
     /// One that stood still is proved.
     private func prove(_ job: Job, _ state: Fingerprint) {
-        room.reserve(job.drop.size)
+        reserve(job)
         elsewhere(job) { @Sendable spool in
             LateWriters.proof(of: job, state, spool, claimed: .now())
         } then: { @Sendable intake, proof in
-            intake.room.giveBack(job.drop.size)
+            intake.giveBack(job)
             var turn = LateWriters.Turn()
             intake.lateWriters.proved(job, proof, &turn)
             intake.finish(turn)
@@ -345,9 +351,9 @@ extension Intake {
             arrivals[job.id] = nil
             deliver(.lost(job))
         }
-        for claimed in turn.complete { room.reserve(claimed.job.drop.size) }
+        for claimed in turn.complete { reserve(claimed.job) }
         for job in turn.copying {
-            room.reserve(job.drop.size)
+            reserve(job)
             copy(job)
         }
         if !turn.complete.isEmpty { report(turn.complete, adopted: false) }

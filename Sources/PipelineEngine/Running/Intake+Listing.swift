@@ -59,18 +59,21 @@ extension Intake {
         _ listing: inout DropListing, _ page: inout FirstOfMany<DropPlace>, _ question: DropQuestion,
         _ now: MonotonicTime
     ) {
-        var (oldest, sum): (DropPlace?, Int64) = (nil, 0)
+        var (oldest, sum, share): (DropPlace?, Int64, Int) = (nil, 0, 0)
         let isHeld = held != nil || paused != nil || isYielding || !isClaiming
         let lists = question.kind == .complete || question.kind == .held && isHeld
         ready.forEach { path, since, size in
             let place = DropPlace(since: since, path: path)
             if oldest.map({ place < $0 }) ?? true { oldest = place }
             sum = sum.addingSaturated(max(0, size))
+            if !isHeld, ready.isHeldBack(path) { share += 1 }
             if lists, question.matches(path) { page.add(place) }
         }
         (listing.complete, listing.completeBytes) = (ready.count, sum)
         guard let path = oldest?.path, let drop = standing(of: path, at: now) else { return }
-        listing.reasons[drop.waiting.code, default: 0] += ready.count
+        if share > 0 { listing.reasons[Waiting.share("").code, default: 0] += share }
+        let reason = ready.isHeldBack(path) && !isHeld ? .room : drop.waiting
+        if share < ready.count { listing.reasons[reason.code, default: 0] += ready.count - share }
         listing.oldestComplete = self.drop(drop, path)
     }
 

@@ -41,7 +41,7 @@ extension Intake {
         _ held: [GateHold] = []
     ) {
         rejected[path] = failure
-        ready.add(path, fingerprint, known: known, held: held)
+        ready.add(path, fingerprint, known: known, held: held, at: place(of: path, in: nil))
     }
 
     /// Markers whose drops have not arrived: failed if the rule has a timeout, else reported. If one cannot be examined

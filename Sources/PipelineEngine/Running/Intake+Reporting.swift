@@ -55,7 +55,8 @@ extension Intake {
             if let held { return WaitingDrop(path: path.bytes, known: known, waiting: .held(held.text(at: .now()))) }
             if isYielding { return WaitingDrop(path: path.bytes, known: known, waiting: .yielding) }
             let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
-            let waiting = reason.map { Waiting.paused($0) } ?? .room
+            let share = ready.isHeldBack(path) ? producer(of: path).map { Waiting.share($0) } : nil
+            let waiting = reason.map { Waiting.paused($0) } ?? share ?? .room
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
         if quarantine.isHeld(.drop(path)) {

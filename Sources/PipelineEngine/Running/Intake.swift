@@ -160,7 +160,7 @@ actor Intake: QueueActor {
         examiner = Examiner(
             rule: rule, match: spool.pipeline.match, sight: spool.sight, digests: digests, formats: formats,
             isNotified: true)
-        ready = ReadyQueue(order: spool.pipeline.order)
+        ready = ReadyQueue(of: spool.pipeline)
         quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
@@ -216,16 +216,16 @@ actor Intake: QueueActor {
         enqueue { intake in intake.isClaiming = false }
     }
 
-    /// Jobs of drops with these sizes have finished: others may be claimed.
-    nonisolated func release(_ sizes: [Int64]) {
+    /// These jobs have finished: others may be claimed.
+    nonisolated func release(_ jobs: [Job]) {
         enqueue { intake in
-            for size in sizes { intake.room.giveBack(size) }
+            for job in jobs { intake.giveBack(job) }
             intake.turnSoon()
         }
     }
 
-    /// Jobs of drops with these sizes that were claimed before take up room.
-    nonisolated func reserve(_ sizes: [Int64]) { enqueue { intake in sizes.forEach { intake.room.reserve($0) } } }
+    /// These jobs that were claimed before take up room.
+    nonisolated func reserve(_ jobs: [Job]) { enqueue { intake in jobs.forEach { intake.reserve($0) } } }
 
     /// Reports how many drops wait, if that changed, and calls back on the queue.
     nonisolated func reportWaitingCount(_ done: @escaping @Sendable () -> Void) {

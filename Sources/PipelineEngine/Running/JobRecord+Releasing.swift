@@ -29,6 +29,6 @@ extension JobRecord {
             name: drop.name, folders: drop.folders, size: drop.size, droppedAt: drop.droppedAt,
             isFolder: Folder.kind(of: folder.appending(drop.name)) == .folder)
         let job = Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: folder)
-        return job.with(from: Spool.producer(of: job))
+        return job.with(from: producer ?? Spool.producer(of: job))
     }
 }

@@ -14,7 +14,7 @@ extension PipelineRunner {
         guard let all = found?.resumed, all.contains(where: \.isQuarantined) else { return }
         found?.resumed = all.filter { !$0.isQuarantined }
         for resumed in all where resumed.isQuarantined {
-            intake.reserve([resumed.job.drop.size])
+            intake.reserve([resumed.job])
             enter(resumed)
         }
         endTurn()
@@ -30,7 +30,7 @@ extension PipelineRunner {
         }
         note()
         adopted = found.adopted
-        intake.reserve(found.resumed.map(\.job.drop.size))
+        intake.reserve(found.resumed.map(\.job))
         for resumed in found.resumed { enter(resumed) }
         endTurn()
     }

@@ -56,7 +56,7 @@ final class PipelineRunner {
     /// Jobs that are to be settled together.
     private var finished: [Settlement] = []
     /// Sizes that finished jobs have released.
-    private var released: [Int64] = []
+    private var released: [Job] = []
     /// What its jobs go to, once it is retired; nil where the pipeline was removed.
     var successor: PipelineRunner?
     /// What earlier runs left, until it begins with that.
@@ -93,7 +93,8 @@ final class PipelineRunner {
         workers = pipeline.allStages.map {
             StageWorkers(
                 entry: $0, pipeline: pipeline.name, durability: pipeline.durability,
-                isShared: pipeline.ownership == .keep, space: space, seen: seen, deliver: deliverStage)
+                isShared: pipeline.ownership == .keep, turns: SharedWork(of: pipeline), space: space, seen: seen,
+                deliver: deliverStage)
         }
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: pipeline.name, message: message)) }
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)
@@ -175,7 +176,7 @@ final class PipelineRunner {
         }
         let report = active.report(outcome)
         if outcome == .processed { summary.processed += 1 } else if report.hasFailed { summary.failed += 1 }
-        released.append(active.job.drop.size)
+        released.append(active.job)
         let place = active.failedPlace.flatMap { places.indices.contains($0) ? places[$0] : nil }
         lately { $0.end(active.record, at: place?.kind == active.record.failedStage ? place : nil) }
         observer(.settled(report))
@@ -184,7 +185,7 @@ final class PipelineRunner {
     private func forget(_ id: JobID) {
         guard let active = jobs.removeValue(forKey: id) else { return }
         lose(active.job, active.record, because: "its folder is gone from the work folder")
-        released.append(active.job.drop.size)
+        released.append(active.job)
     }
 
     /// Nothing is claimed while a person holds it, and no stage begins while that is a pause. `done` is called, on a

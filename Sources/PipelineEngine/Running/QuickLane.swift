@@ -120,7 +120,8 @@ final class QuickLane: Sendable {
     }
 
     private func pass(_ claim: Claim, _ content: SmallContent, _ found: FileIdentity.Found) -> ActiveJob? {
-        let (job, pipeline) = (claim.job.with(from: Spool.producer(of: found.status.st_uid)), spool.pipeline)
+        let producer = claim.job.producer ?? Spool.producer(of: found.status.st_uid)
+        let (job, pipeline) = (claim.job.with(from: producer), spool.pipeline)
         var record = JobRecord(claimed: job, identity: claim.ready.identity, definition: pipeline.definition)
         record.modified = claim.ready.modified
         record.history.append(Transition("claimed", at: job.claimedAt, duration: claim.waited))

@@ -1,4 +1,3 @@
-import DequeModule
 @preconcurrency import Dispatch
 package import Files
 package import PipelineKit
@@ -53,7 +52,7 @@ package final class StageWorkers: Sendable {
     }
 
     private struct State {
-        var waiting = Deque<Work>()
+        var waiting: WorkQueue
         var idle: [Int]
         var running: [Int: Running] = [:]
         var isStopped = false
@@ -77,11 +76,12 @@ package final class StageWorkers: Sendable {
     private let deliver: @Sendable (Result) -> Void
 
     /// Workers for a stage. `durability`: what becomes of what it makes. `isShared`: whether
-    /// senders can still write to their drops. `space`: looked at before a stage that makes
-    /// files; `seen`: what stages may ask. `deliver` is told what came of it, on the worker's queue.
-    package init(
-        entry: StageEntry, pipeline: String, durability: Durability, isShared: Bool = false, space: FreeSpace,
-        seen: any SeenContent = NothingSeen(), deliver: @escaping @Sendable (Result) -> Void
+    /// senders can still write to their drops. `turns`: how jobs take turns, else first come, first served. `space`:
+    /// looked at before a stage that makes files; `seen`: what stages may ask. `deliver` is told what came of it, on
+    /// the worker's queue.
+    init(
+        entry: StageEntry, pipeline: String, durability: Durability, isShared: Bool = false, turns: SharedWork? = nil,
+        space: FreeSpace, seen: any SeenContent = NothingSeen(), deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
         self.durability = durability
@@ -94,7 +94,7 @@ package final class StageWorkers: Sendable {
         let label = label
         queues = (0..<entry.workers).map { DispatchQueue(label: "\(label).\($0 + 1)") }
         // The last of the list is taken first, so that a lightly loaded stage keeps using its first worker.
-        state = Mutex(State(idle: Array((0..<entry.workers).reversed())))
+        state = Mutex(State(waiting: WorkQueue(turns), idle: Array((0..<entry.workers).reversed())))
     }
 
     /// What is running.
@@ -114,8 +114,7 @@ package final class StageWorkers: Sendable {
     package func stop() -> [Work] {
         state.withLock { state in
             state.isStopped = true
-            defer { state.waiting = [] }
-            return Array(state.waiting)
+            return state.waiting.removeAll()
         }
     }
 
@@ -150,19 +149,13 @@ package final class StageWorkers: Sendable {
 
     /// Takes back what no worker has begun; workers go on with what comes next.
     package func withdraw() -> [Work] {
-        state.withLock { state in
-            defer { state.waiting = [] }
-            return Array(state.waiting)
-        }
+        state.withLock { $0.waiting.removeAll() }
     }
 
     /// Takes back a job that no worker has begun, and returns true; else calls off the worker that has it.
     func callOff(_ id: JobID) -> Bool {
         state.withLock { state in
-            if let place = state.waiting.firstIndex(where: { $0.job.id == id }) {
-                state.waiting.remove(at: place)
-                return true
-            }
+            if state.waiting.remove(id) != nil { return true }
             state.running.values.first { $0.work.job.id == id }?.cancellation.cancel()
             return false
         }
@@ -170,12 +163,7 @@ package final class StageWorkers: Sendable {
 
     /// Puts a job that no worker has begun first or last in line; false where there is none.
     func bump(_ id: JobID, last isLast: Bool) -> Bool {
-        state.withLock { state in
-            guard let place = state.waiting.firstIndex(where: { $0.job.id == id }) else { return false }
-            let work = state.waiting.remove(at: place)
-            state.waiting.insert(work, at: isLast ? state.waiting.endIndex : state.waiting.startIndex)
-            return true
-        }
+        state.withLock { $0.waiting.bump(id, last: isLast) }
     }
 
     /// Calls off what is running.

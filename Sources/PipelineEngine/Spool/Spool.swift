@@ -233,7 +233,7 @@ package struct Spool: Sendable {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
         if isRejected ?? true, let failure = try Rejection.read(in: job.folder) {
             let identity = FileIdentity.of(job.original) ?? ready.identity
-            let job = job.with(from: Self.producer(of: job))
+            let job = job.with(from: job.producer ?? Self.producer(of: job))
             return .complete(Claimed(job: job, identity: identity, modified: ready.modified, failure: failure))
         }
         let look = try look(at: job, since: claimed)

@@ -326,7 +326,7 @@ package final class WorkFolder: Sendable {
                 // A folder's size is found when it is examined, which may take long.
                 size: isFolder ? 0 : fingerprint.size, droppedAt: id.time, isFolder: isFolder),
             claimedAt: id.time, folder: folder)
-        return job.with(from: Spool.producer(of: job))
+        return job.with(from: pipeline.fair?.producer(of: job.drop.path) ?? Spool.producer(of: job))
     }
 
     /// The names in a job's folder; nil where it is gone.

@@ -41,6 +41,10 @@ package struct Pipeline: Sendable {
     package var activeJobs: Int
     /// How many bytes they may have together; nil: any number. A drop that has more is claimed alone.
     package var activeBytes: ByteSize?
+    /// How producers share it; nil: what comes first is claimed first.
+    package var fair: FairRule?
+    /// Which drops come before others; nil: none does.
+    package var priority: PriorityRule?
     /// How transient failures are retried.
     package var retry: RetryPolicy
     /// Whether outputs and renames are on disk before a job counts as done.
