@@ -53,6 +53,11 @@ struct PipelineDecoder {
         active(map, &draft)
         draft.fair = fair(map, draft)
         draft.priority = priority(map)
+        draft.limit = limit(map)
+        draft.weight =
+            map.read("weight", problems: &problems) { node throws(OptionProblem) in
+                try node.integer(in: 1...FairRule.mostWeight)
+            } ?? draft.weight
         draft.order =
             map.read("order", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.Order.self)

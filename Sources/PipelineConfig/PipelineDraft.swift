@@ -49,6 +49,8 @@ struct PipelineDraft {
     var upload: UploadRule?
     var fair: FairRule?
     var priority: PriorityRule?
+    var limit: LimitRule?
+    var weight = 1
     var stages: [Stage] = []
     var onFailure: [Stage] = []
 
@@ -83,7 +85,8 @@ struct PipelineDraft {
         pipeline.ownership = ownership
         pipeline.rights = rights
         pipeline.upload = upload
-        (pipeline.fair, pipeline.priority) = (fair, priority)
+        (pipeline.fair, pipeline.priority, pipeline.limit) = (fair, priority, limit)
+        pipeline.weight = weight
         return pipeline
     }
 }

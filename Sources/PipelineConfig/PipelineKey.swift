@@ -47,6 +47,10 @@ struct PipelineKey: Sendable {
     /// A folder's path, without placeholders.
     private static let folder = "^(?!~(/|$))([^{]|[$][{])+$"
 
+    /// So many within a time, and so many bytes.
+    private static let rate = "^[0-9]*[1-9][0-9]*/(s|min|h|d)$"
+    private static let byteRate = "^(?=.*[1-9].*/)[0-9]+([.][0-9]+)? *[A-Za-z]*/(s|min|h|d)$"
+
     /// The file's own keys, in the order in which they are shown.
     static let all: [PipelineKey] = [
         PipelineKey(
@@ -69,6 +73,11 @@ struct PipelineKey: Sendable {
             "on_conflict", "what happens where a name is already used", of: Pipeline.ConflictPolicy.self,
             default: .rename),
         PipelineKey("active", .map(active), "how much is claimed at once"),
+        PipelineKey(
+            "weight", .value(.integer(1...FairRule.mostWeight)),
+            "how often its stages have their turn where those of other pipelines have it once, with 'jobs_at_once'",
+            default: .number(1)),
+        PipelineKey("limit", .map(limit), "how fast drops are claimed"),
         PipelineKey("fair", .map(fair), "how producers share the pipeline"),
         PipelineKey("priority", .maps(priority), "which drops come before others; the first that matches counts"),
         PipelineKey(
@@ -145,6 +154,11 @@ struct PipelineKey: Sendable {
         PipelineKey(
             "jobs", .value(.integer(1...100_000)), "how many jobs may be active at once", default: .number(1024)),
         PipelineKey("bytes", .value(.size), "how many bytes their drops may have in total"),
+    ]
+
+    private static let limit = [
+        PipelineKey("jobs", .value(.pattern(rate)), "how many in which time: 100/min; s, min, h or d"),
+        PipelineKey("bytes", .value(.pattern(byteRate)), "how many bytes in which time: 50MiB/s; s, min, h or d"),
     ]
 
     private static let fair = [

@@ -13,6 +13,8 @@ package struct ServiceSettings: Sendable, Equatable {
     package var controlGroup: gid_t?
     /// Whether they may change something, too.
     package var controlGroupMay = GroupRights.read
+    /// How many stages of all pipelines may run at once; nil: as many as there are workers.
+    package var jobsAtOnce: Int?
     /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
 
@@ -20,8 +22,14 @@ package struct ServiceSettings: Sendable, Equatable {
 
     /// The keys whose values are not the same.
     package func changes(from old: ServiceSettings) -> [String] {
-        zip(Self.keys, [controlGroup != old.controlGroup, controlGroupMay != old.controlGroupMay, stall != old.stall])
-            .compactMap { $1 ? $0 : nil }
+        zip(
+            Self.keys,
+            [
+                controlGroup != old.controlGroup, controlGroupMay != old.controlGroupMay, stall != old.stall,
+                jobsAtOnce != old.jobsAtOnce,
+            ]
+        )
+        .compactMap { $1 ? $0 : nil }
     }
 
     static let described: [PipelineKey] = [
@@ -32,6 +40,9 @@ package struct ServiceSettings: Sendable, Equatable {
         PipelineKey(
             "stall", .value(.time), "after how long without any movement something at work is stalled",
             default: .text("10m")),
+        PipelineKey(
+            "jobs_at_once", .value(.integer(1...100_000)),
+            "how many stages of all pipelines may run at once; unless given, as many as they have workers"),
     ]
     private static let keys = described.map(\.name)
 
@@ -49,6 +60,9 @@ package struct ServiceSettings: Sendable, Equatable {
                 guard time >= .seconds(1) else { throw node.problem("too short; write at least 1s") }
                 return time
             } ?? stall
+        jobsAtOnce = map.read("jobs_at_once", problems: &problems) { node throws(OptionProblem) in
+            try node.integer(in: 1...100_000)
+        }
         if let entry = map.given("control_group_may"), map.given("control_group") == nil,
             !map.isMisspelt("control_group")
         {

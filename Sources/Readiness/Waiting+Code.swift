@@ -24,6 +24,7 @@ extension Waiting {
         case .yielding: "yielding"
         case .room: "room"
         case .share: "share"
+        case .rate: "rate"
         case .unwritten: "unwritten"
         case .paused: "paused"
         case .held: "held"

@@ -18,6 +18,7 @@ extension Reloader {
                 throw error
             }
             engine.setStall(settings.stall)
+            engine.setJobsAtOnce(settings.jobsAtOnce)
             do throws(IOError) {
                 try control?.admit(ControlAccess(settings))
             } catch {

@@ -98,7 +98,7 @@ struct RunCommand: StageVerb {
             judge: FormatProgram.own.judge)
         configuration.pulse = { @Sendable in service?.note($0.text) }
         configuration.members = inForce.controlGroup
-        configuration.stall = inForce.stall
+        (configuration.stall, configuration.jobsAtOnce) = (inForce.stall, inForce.jobsAtOnce)
         let memory = once ? nil : IdleMemory()
         let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in
             tell($0)

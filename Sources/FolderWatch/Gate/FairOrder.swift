@@ -32,7 +32,7 @@ package struct FairOrder: Sendable {
     private static let turn: Int64 = 10_000
     private static let levelShift = 55
 
-    private let weights: [String: Int]
+    private var weights: [String: Int]
     private let mostActive: Int
     /// Those of which something waits, queued by when their turn is; and some that were ahead when their last one was
     /// taken.
@@ -51,6 +51,9 @@ package struct FairOrder: Sendable {
         self.weights = weights
         self.mostActive = mostActive
     }
+
+    /// Changes a producer's weight.
+    package mutating func weigh(_ producer: String, _ weight: Int) { weights[producer] = weight == 1 ? nil : weight }
 
     /// Who is next; nil where nothing waits, or all of it is of producers of which enough is under way.
     package var next: Place? { lines.first.map { lines.key(of: $0) } }

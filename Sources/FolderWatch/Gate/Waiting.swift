@@ -43,6 +43,8 @@ package enum Waiting: Sendable, Hashable {
     case room
     /// It is complete; this producer has as many active jobs as one may.
     case share(String)
+    /// It is complete; no more are claimed now by this limit.
+    case rate(String)
     /// It is claimed as this job, of which the journal cannot be told.
     case unwritten(job: String)
     /// The pipeline is paused for this reason, a sentence.

@@ -32,6 +32,9 @@ extension Engine {
     /// From when on a pipeline is stalled from now on.
     package nonisolated func setStall(_ limit: Duration) { enqueue { $0.stall = limit } }
 
+    /// How many stages of all pipelines may run at once, from now on; nil: as many as there are workers.
+    package nonisolated func setJobsAtOnce(_ most: Int?) { slots.set(most) }
+
     /// Calls the body once all pipelines have looked at their inboxes, but not later than after so long: an inbox may
     /// be where nothing answers.
     package nonisolated func whenWatching(within limit: Duration, _ body: @escaping @Sendable () -> Void) {

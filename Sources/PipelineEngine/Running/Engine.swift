@@ -72,6 +72,8 @@ package actor Engine: QueueActor {
     var patienceAtEnd = Duration.seconds(20)
     /// After how long without any movement something at work is stalled.
     var stall: Duration
+    /// How many stages run at once.
+    nonisolated let slots: StageSlots
     var finished: (@Sendable (RunSummary) -> Void)?
     /// Whether there is something to be stopped, and whether it is being closed.
     var hasStarted = false
@@ -97,6 +99,7 @@ package actor Engine: QueueActor {
         self.pipelines = pipelines
         self.configuration = configuration
         stall = configuration.stall
+        slots = StageSlots(configuration.jobsAtOnce)
         self.observer = observer
     }
 
@@ -168,12 +171,14 @@ package actor Engine: QueueActor {
         guard let events, let opened else { return nil }
         let mailbox = mailbox
         let intake = Intake(
-            spool: spool, events: events, ids: ids, once: configuration.once, judge: configuration.judge
+            spool: spool, events: events, ids: ids, once: configuration.once, judge: configuration.judge,
+            slots: slots
         ) { message in
             mailbox.post(.intake(id, message))
         }
+        slots.weigh(id.name, spool.pipeline.weight)
         let runner = PipelineRunner(
-            id: id, spool: spool, intake: intake, journal: opened.writer,
+            id: id, spool: spool, intake: intake, journal: opened.writer, slots: slots,
             seen: JournalMemory(opened.journal), observer: observer,
             deliverStage: { mailbox.post(.stage(id, $0)) },
             deliverSettled: { mailbox.post(.settled(id, $0)) },

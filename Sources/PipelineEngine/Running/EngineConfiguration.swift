@@ -25,6 +25,9 @@ package struct EngineConfiguration: Sendable {
     /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
 
+    /// How many stages of all pipelines may run at once; nil: as many as there are workers.
+    package var jobsAtOnce: Int?
+
     /// How long all else yields at a start to jobs that an earlier run may have died of.
     package var yielding = Duration.seconds(60)
 

@@ -152,6 +152,7 @@ extension Intake {
                 took(next.path)
                 reserve(job)
                 let now = MonotonicTime.now()
+                limit?.take(job.drop.size, at: now)
                 guard !isQuick else {
                     bytes = bytes.addingSaturated(next.fingerprint.size)
                     let waited = now - seen(arrival?.known ?? now)

@@ -56,7 +56,9 @@ extension Intake {
             if isYielding { return WaitingDrop(path: path.bytes, known: known, waiting: .yielding) }
             let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
             let share = ready.isHeldBack(path) ? producer(of: path).map { Waiting.share($0) } : nil
-            let waiting = reason.map { Waiting.paused($0) } ?? share ?? .room
+            let rate =
+                share == nil ? limit?.reason(for: ready.size(of: path) ?? 0, at: now).map { Waiting.rate($0) } : nil
+            let waiting = reason.map { Waiting.paused($0) } ?? share ?? rate ?? .room
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
         if quarantine.isHeld(.drop(path)) {

@@ -3,7 +3,7 @@ import FolderWatch
 import PipelineKit
 import Readiness
 
-// Whose drops are, and what each producer has claimed.
+// Whose drops are, what each producer has claimed, and how fast drops are claimed.
 extension Intake {
     /// A job takes up room.
     func reserve(_ job: Job) {
@@ -15,6 +15,13 @@ extension Intake {
     func giveBack(_ job: Job) {
         room.giveBack(job.drop.size)
         if let producer = job.producer { ready.end(producer) }
+    }
+
+    /// Whether the pipeline's limit lets a drop of that size be claimed now.
+    func isDue(_ size: Int64) -> Bool {
+        guard let limit else { return true }
+        let now = MonotonicTime.now()
+        return limit.opens(for: size, at: now) <= now
     }
 
     /// Where a drop waits; nil where the pipeline is not shared. `inbox`: where its owner can be looked up.

@@ -67,6 +67,8 @@ actor Intake: QueueActor {
     var lateWriters: LateWriters
     var copying: Copying
     var room: ActiveRoom
+    /// How fast drops are claimed; nil: as fast as they come.
+    var limit: ClaimLimit?
     /// When what is complete may be claimed without harm to the order.
     var claimOrder: ClaimOrder
     /// How many batches the lane has.
@@ -134,10 +136,11 @@ actor Intake: QueueActor {
 
     init(
         spool: Spool, events: any FolderEvents, ids: JobIDGenerator, once: Bool, judge: FormatJudge? = nil,
+        slots: StageSlots = StageSlots(),
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
-        lane = QuickLane(of: spool)
+        lane = QuickLane(of: spool, slots)
         let outputs = spool.pipeline.allStages.flatMap { $0.targets.values.map(\.fixedFolder) }
         space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
@@ -163,6 +166,7 @@ actor Intake: QueueActor {
         ready = ReadyQueue(of: spool.pipeline)
         quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
+        limit = ClaimLimit(spool.pipeline.limit)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
     }
 
@@ -353,8 +357,10 @@ actor Intake: QueueActor {
         if let means = spool.sight.news() { deliver(.sight(means)) }
         let now = MonotonicTime.now()
         let rest = ready.isEmpty ? nil : restEnds
+        let slack = limit.flatMap { limit in ready.first().map { limit.opens(for: $0.fingerprint.size, at: now) } }
         let quarantined = quarantine.held.isEmpty ? nil : now + Self.troubledPause
-        let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, quarantined].compactMap { $0 }.min()
+        let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, quarantined, slack]
+            .compactMap { $0 }.min()
         if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
             goOn()
         } else {
@@ -368,7 +374,7 @@ actor Intake: QueueActor {
         guard isClaiming, paused == nil, held == nil, !isYielding, restEnds == nil, let next = ready.first() else {
             return false
         }
-        guard room.has(next.fingerprint.size) else { return false }
+        guard room.has(next.fingerprint.size), isDue(next.fingerprint.size) else { return false }
         return lane(for: next).map { $0.accepts(ready.count) } ?? true
     }
 

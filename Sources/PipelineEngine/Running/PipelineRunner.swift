@@ -71,7 +71,7 @@ final class PipelineRunner {
     var left: [Job]?
 
     init(
-        id: RunnerID, spool: Spool, intake: Intake, journal: JournalWriter,
+        id: RunnerID, spool: Spool, intake: Intake, journal: JournalWriter, slots: StageSlots,
         seen: any SeenContent, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
@@ -93,7 +93,8 @@ final class PipelineRunner {
         workers = pipeline.allStages.map {
             StageWorkers(
                 entry: $0, pipeline: pipeline.name, durability: pipeline.durability,
-                isShared: pipeline.ownership == .keep, turns: SharedWork(of: pipeline), space: space, seen: seen,
+                isShared: pipeline.ownership == .keep, turns: SharedWork(of: pipeline), slots: slots, space: space,
+                seen: seen,
                 deliver: deliverStage)
         }
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: pipeline.name, message: message)) }

@@ -35,11 +35,13 @@ final class QuickLane: Sendable {
 
     let rule: LaneRule
     private let spool: Spool
+    private let slots: StageSlots
     private let queue: DispatchQueue
     private let state = Mutex(State())
 
-    /// Nil where the pipeline has none.
-    init?(of spool: Spool) {
+    /// Nil where the pipeline has none. `slots`: a batch counts as a stage that runs.
+    init?(of spool: Spool, _ slots: StageSlots) {
+        self.slots = slots
         guard let rule = spool.lane else { return nil }
         self.rule = rule
         self.spool = spool
@@ -86,7 +88,11 @@ final class QuickLane: Sendable {
         }
         guard isTaken else { return false }
         queue.async { @Sendable [self] in
+            let turn = DispatchSemaphore(value: 0)
+            slots.enter(spool.pipeline.name) { @Sendable in turn.signal() }
+            turn.wait()
             let (ran, left) = run(claims, claimed)
+            slots.leave()
             deliver(ran)
             state.withLock { $0.batches -= 1 }
             leave(left)

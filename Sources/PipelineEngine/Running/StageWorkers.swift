@@ -64,6 +64,7 @@ package final class StageWorkers: Sendable {
     }
 
     private let entry: StageEntry
+    private let pipeline: String
     private let label: String
     private let durability: Durability
     private let isShared: Bool
@@ -71,19 +72,23 @@ package final class StageWorkers: Sendable {
     /// Only sets flags, so one queue serves all workers.
     private let alarms: DispatchQueue
     private let state: Mutex<State>
+    private let slots: StageSlots
     private let space: FreeSpace
     private let seen: any SeenContent
     private let deliver: @Sendable (Result) -> Void
 
     /// Workers for a stage. `durability`: what becomes of what it makes. `isShared`: whether
-    /// senders can still write to their drops. `turns`: how jobs take turns, else first come, first served. `space`:
-    /// looked at before a stage that makes files; `seen`: what stages may ask. `deliver` is told what came of it, on
-    /// the worker's queue.
+    /// senders can still write to their drops. `turns`: how jobs take turns, else first come, first served; `slots`:
+    /// how many stages may run at once with those of others. `space`: looked at before a stage that makes files;
+    /// `seen`: what stages may ask. `deliver` is told what came of it, on the worker's queue.
     init(
         entry: StageEntry, pipeline: String, durability: Durability, isShared: Bool = false, turns: SharedWork? = nil,
+        slots: StageSlots = StageSlots(),
         space: FreeSpace, seen: any SeenContent = NothingSeen(), deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
+        self.pipeline = pipeline
+        self.slots = slots
         self.durability = durability
         self.isShared = isShared
         self.space = space
@@ -107,7 +112,7 @@ package final class StageWorkers: Sendable {
             state.waiting.append(work)
             return state.idle.popLast()
         }
-        if let worker { queues[worker].async { @Sendable in self.run(worker) } }
+        if let worker { begin(worker) }
     }
 
     /// Takes back what no worker has begun, and begins nothing more.
@@ -143,7 +148,7 @@ package final class StageWorkers: Sendable {
             state.idle.append(worker)
             return (nil, nil)
         }
-        if let worker { queues[worker].async { @Sendable in self.run(worker) } }
+        if let worker { begin(worker) }
         next?.earlierEnded()
     }
 
@@ -171,8 +176,17 @@ package final class StageWorkers: Sendable {
         for running in running { running.cancellation.cancel() }
     }
 
+    /// Has a worker run as soon as it has a slot.
+    private func begin(_ worker: Int) { slots.enter(pipeline, goOn(worker)) }
+
+    private func goOn(_ worker: Int) -> @Sendable () -> Void {
+        { @Sendable [self] in queues[worker].async { @Sendable in self.run(worker) } }
+    }
+
+    /// Runs one job after the other for as long as it may keep its slot.
     private func run(_ worker: Int) {
         var taken = next(worker)
+        if taken == nil { slots.leave() }
         while let running = taken {
             let result: Swift.Result<Payload, Failure>
             var hasRun = false
@@ -185,7 +199,7 @@ package final class StageWorkers: Sendable {
             }
             let duration = MonotonicTime.now() - running.since
             // First, so that a reported result is no longer listed as running.
-            taken = next(worker)
+            taken = nextInTurn(worker)
             deliver(
                 Result(work: running.work, result: result, duration: duration, notes: running.notes, hasRun: hasRun))
         }
@@ -230,6 +244,22 @@ package final class StageWorkers: Sendable {
         } catch {
             // The next attempt empties it first, and will report the same error.
         }
+    }
+
+    /// The next job for a worker that had one; nil where there is none, or others have their turn first.
+    private func nextInTurn(_ worker: Int) -> Running? {
+        let isAwaited = state.withLock { !$0.isStopped && !$0.waiting.isEmpty }
+        if isAwaited, !slots.renew(pipeline, goOn(worker)) {
+            let next = state.withLock { state in
+                state.running[worker] = nil
+                return state.isStopped ? state.next : nil
+            }
+            next?.earlierEnded()
+            return nil
+        }
+        let running = next(worker)
+        if running == nil { slots.leave() }
+        return running
     }
 
     /// The next job for a worker; nil makes it idle.

@@ -45,6 +45,10 @@ package struct Pipeline: Sendable {
     package var fair: FairRule?
     /// Which drops come before others; nil: none does.
     package var priority: PriorityRule?
+    /// How often its stages have their turn, where those of others have it once, with `jobs_at_once`.
+    package var weight = 1
+    /// How fast drops are claimed; nil: as they come.
+    package var limit: LimitRule?
     /// How transient failures are retried.
     package var retry: RetryPolicy
     /// Whether outputs and renames are on disk before a job counts as done.

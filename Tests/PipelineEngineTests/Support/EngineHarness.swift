@@ -53,13 +53,14 @@ final class EngineHarness: Sendable {
     /// `judge`: who tells whether files are whole.
     func start(
         once: Bool = false, asking judge: FormatJudge? = nil, stall: Duration = .seconds(600),
-        yielding: Duration = .seconds(60),
+        yielding: Duration = .seconds(60), jobsAtOnce: Int? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) throws {
         var configuration = EngineConfiguration(state: scratch.path("state"), once: once, judge: judge)
         configuration.now = now
         configuration.stall = stall
         configuration.yielding = yielding
+        configuration.jobsAtOnce = jobsAtOnce
         let engine = Engine(pipelines: [pipeline], configuration: configuration) { @Sendable [self] event in
             let listener = state.withLock { state in
                 state.events.append(event)

@@ -1,0 +1,88 @@
+import Glibc
+import PipelineKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// `jobs_at_once`: how many stages of all pipelines run at once.
+@Suite("Slots for stages", .timeLimit(.minutes(5))) struct StageSlotsTests {
+    @Test("Who has to wait gets its turn by weight, and no more run than may")
+    func weights() {
+        let slots = StageSlots(2)
+        slots.weigh("a", 3)
+        let begun = Mutex<[String]>([])
+        for name in ["x", "x"] { slots.enter(name) {} }
+        for _ in 0..<40 { for name in ["a", "b"] { slots.enter(name) { begun.withLock { $0.append(name) } } } }
+        #expect(begun.withLock { $0 }.isEmpty)
+        for _ in 0..<40 { slots.leave() }
+        #expect(begun.withLock { $0.count } == 40 && begun.withLock { $0.count { $0 == "a" } } == 30)
+        // Two run. One more may from now on.
+        slots.set(3)
+        #expect(begun.withLock { $0.count } == 41)
+        slots.set(nil)
+        #expect(begun.withLock { $0.count } == 80)
+    }
+
+    @Test("Who goes on with another job gives its slot to one whose turn it is")
+    func renewing() {
+        let slots = StageSlots(1)
+        slots.enter("a") {}
+        #expect(slots.renew("a") {})
+        let begun = Mutex<[String]>([])
+        slots.enter("b") { begun.withLock { $0.append("b") } }
+        #expect(!slots.renew("a") { begun.withLock { $0.append("a") } })
+        #expect(begun.withLock { $0 } == ["b"])
+        slots.leave()
+        #expect(begun.withLock { $0 } == ["b", "a"])
+        #expect(slots.renew("a") {})
+        // Fewer may run than do.
+        let wide = StageSlots()
+        for _ in 0..<3 { wide.enter("a") {} }
+        wide.set(1)
+        #expect(!wide.renew("a") {} && !wide.renew("a") {})
+        wide.leave()
+        #expect(wide.renew("a") {} == false)
+    }
+
+    /// How many stages run, and the most that did.
+    private final class Counter: Sendable {
+        private let state = Mutex((now: 0, most: 0, all: 0))
+        var most: Int { state.withLock { $0.most } }
+        func run() {
+            state.withLock { state in
+                state.now += 1
+                state.all += 1
+                state.most = max(state.most, state.now)
+            }
+            usleep(500)
+            state.withLock { $0.now -= 1 }
+        }
+    }
+
+    @Test("Whatever workers and the quick lane there are, no more stages run at once; all is done", arguments: [1, 2])
+    func engine(most: Int) async throws {
+        let counter = Counter()
+        let scratch = try ScratchFolder()
+        let slow = StageEntry.fake(workers: 4) { (payload, _) throws(Failure) in
+            counter.run()
+            return payload
+        }
+        let quick = StageEntry.quick(
+            { (payload, _) throws(Failure) in payload },
+            { (payload, _) in
+                counter.run()
+                return payload
+            })
+        let engine = try EngineHarness(scratch: scratch, stages: [slow])
+        let lane = try EngineHarness(scratch: ScratchFolder(), stages: [quick])
+        for harness in [engine, lane] {
+            try harness.start(jobsAtOnce: most)
+            for number in 0..<50 { try harness.drop("\(number)") }
+            #expect(await eventually { harness.reports.count == 50 })
+            _ = await harness.stop()
+        }
+        #expect(counter.most <= most)
+    }
+}
