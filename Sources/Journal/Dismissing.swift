@@ -22,20 +22,6 @@ package enum Dismissing: Sendable, Equatable {
 }
 
 extension Journal {
-    /// How many are dismissed at once: others that write wait meanwhile.
-    private static var batch: Int { 500 }
-
-    /// Takes open failures out of those that are somebody's to look at; returns those that were open until now.
-    package func dismiss(open jobs: [JobRecord], _ dismissal: Dismissal) throws(JournalError) -> [JobID] {
-        var dismissed: [JobID] = []
-        for start in stride(from: 0, to: jobs.count, by: Self.batch) {
-            let ids = jobs[start..<min(start + Self.batch, jobs.count)].map(\.id)
-            let done = try setDismissed(ids, dismissal)
-            dismissed += ids.filter(done.contains)
-        }
-        return dismissed
-    }
-
     /// Takes failed jobs out of those that are somebody's to look at, and says what became of each. No file is touched.
     package func dismiss(_ ids: [JobID], _ dismissal: Dismissal) throws(JournalError) -> [Dismissing] {
         let before = try ids.map { id throws(JournalError) in try obstacle(toDismissing: id) }

@@ -70,6 +70,13 @@ package struct JobQuery: Sendable, Hashable {
             && (left.isEmpty || job.state.isFinal && left.contains { job.outputs.contains($0) || job.original == $0 })
     }
 
+    /// What it chooses among jobs in these states; nil where it can choose none.
+    package func among(_ states: [JobRecord.State]) -> JobQuery? {
+        var query = self
+        query.states = self.states.isEmpty ? states : self.states.filter(states.contains)
+        return query.states.isEmpty ? nil : query
+    }
+
     private func matchesPattern(_ drop: Drop) -> Bool {
         guard let pattern else { return true }
         return pattern.pattern.contains("/") ? pattern.matches(drop.path.bytes) : pattern.matches(drop.name)

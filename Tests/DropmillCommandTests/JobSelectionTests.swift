@@ -27,6 +27,10 @@ import Testing
         let none = try run("retry", "--code", "disk.full")
         #expect(
             none.status == 1 && none.text == "no failed job that matches has its original in place\n", "\(none.text)")
+        for (states, words) in [("cancelled", "cancelled"), ("failed,cancelled", "failed or cancelled")] {
+            let none = try run("retry", "--state", states, "--name", "*.zip")
+            #expect(none.text == "no \(words) job that matches has its original in place\n", "\(none.text)")
+        }
         let unknown = try run("retry", "--pipeline", "scan")
         #expect(unknown.status == 1 && unknown.text.contains("did you mean 'scans'?"), "\(unknown.text)")
         #expect(try run("retry", "--code", "archive.damaged", "--name", "*.pdf", "--limit", "1").status == 0)

@@ -169,11 +169,11 @@ import Testing
         let order = SendingOrder(all: true)
         var sending = try SendingRun(order, try order.query(), with: try Resubmission(fixture.journal))
         #expect(Array(sending.rest) == [first.id, second.id])
-        try sending.goOn()
+        try sending.goOn(1)
         var next = try JournalFixture.job(3, named: "b")
         next.retryOf = second.id
         try fixture.journal.write([next], pipelines: [])
-        try sending.goOn()
+        try sending.goOn(1)
         let results = sending.results()
         #expect(results.filter(\.isDone).map(\.job) == [first.id.text])
         let text = results.first { !$0.isDone }?.text ?? ""

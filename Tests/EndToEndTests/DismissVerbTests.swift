@@ -56,6 +56,40 @@ import Testing
         try stop(&daemon)
     }
 
+    @Test func itIsARunThatCanBeFollowedAndEnded() async throws {
+        var daemon = try await start()
+        for name in ["1", "2", "3", "4"] { try scratch.write(name, to: "pipelines/a-in/\(name)") }
+        try #require(try await eventually { try failed() == "4" }, "\(daemon.transcript)")
+        var client = try await client()
+        let line = try #require(
+            try run("status").text.split(separator: "\n").first { $0.contains("is under way, 3 jobs are left") })
+        #expect(line.hasPrefix("dismiss "), "\(line)")
+        #expect(try run("halt").status == 0)
+        #expect(try client.wait() == 1)
+        #expect(client.transcript.contains("error: it was halted; 3 jobs are not dismissed"), "\(client.transcript)")
+        #expect(try failed() == "3")
+        try stop(&daemon)
+        // And without a daemon.
+        client = try await self.client()
+        try client.send(SIGINT)
+        #expect(try client.wait() == 1)
+        #expect(
+            client.transcript.contains("error: it was interrupted; 2 jobs are not dismissed"), "\(client.transcript)")
+        #expect(try run("dismiss", "--code", "run.failed", "--limit", "1", "--dry-run").text == "1 job, 1 B: 3\n")
+        let audit = try run("audit", "--verb", "dismiss").text
+        #expect(audit.contains("--code run.failed --rate 1/h → 1 dismissed, 3 left; "), "\(audit)")
+        #expect(audit.contains("--code run.failed --rate 1/h → 1 dismissed, 2 left; "), "\(audit)")
+    }
+
+    /// One that has dismissed the oldest, and has an hour until the next.
+    private func client() async throws -> DropmillProcess {
+        let log = "client-\(try run("audit").text.count)"
+        let client = try DropmillProcess(
+            ["dismiss", "--code", "run.failed", "--rate", "1/h"], in: scratch.path, log: scratch.path(log))
+        try #require(try await eventually { try client.text().contains(" dismissed\n") }, "\(client.transcript)")
+        return client
+    }
+
     @Test func withoutADaemonTheVerbDoesIt() async throws {
         try scratch.write("one", to: "pipelines/a-in/one")
         #expect(try run("run", "--once").status == 1)

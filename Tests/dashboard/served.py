@@ -306,6 +306,32 @@ def test_groups():
         until(lambda: len(mill.jobs(state="cancelled")) == 2, "both are cancelled", 30)
 
 
+def test_dismissing_can_be_ended():
+    """What somebody else dismisses slowly is a run like others: the page shows how far it is, and ends it."""
+    with milling() as mill, signed_in(mill, "/failed") as page:
+        (mill.root / "broken").touch()
+        for number in range(3):
+            (mill.root / "covers" / "in" / f"{number}.pdf").write_bytes(b"x")
+        until(lambda: len(mill.jobs(state="failed")) == 3, "three fail", 30)
+        dismissing = mill.start("dismissing", "dismiss", "--pipeline", "covers", "--rate", "1/h", "--state-dir", mill.root / "state")
+        until(lambda: b" dismissed" in (mill.root / "dismissing.log").read_bytes(), "the first is dismissed")
+        page.goto("/failed")
+        live(page)
+        bar = page.get_by_role("region", name="A run under way")
+        expect(bar).to_contain_text("1 of 3 dismissed")
+        bar.get_by_role("button", name="Halt").click()
+        expect(page.locator("#said")).to_contain_text("1 of 3 dismissed; 2 left.", timeout=20_000)
+        assert dismissing.wait(10) == 1
+        expect(page.get_by_role("button", name="Dismiss all 2")).to_be_visible()
+        # One by its own page, at once.
+        page.goto(f"/jobs/{next(job['id'] for job in mill.jobs(state='failed') if not job.get('dismissed'))}")
+        live(page)
+        page.get_by_role("button", name="Dismiss").click()
+        page.get_by_role("dialog").get_by_role("button", name="Dismiss").click()
+        expect(page.locator("#said")).to_have_text("1 of 1 dismissed.", timeout=20_000)
+        expect(page.locator("main")).to_contain_text("Dismissed by")
+
+
 def test_filters():
     with milling() as mill, signed_in(mill, "/jobs") as page:
         (mill.root / "broken").touch()

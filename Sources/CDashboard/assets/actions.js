@@ -138,7 +138,7 @@ export function errors(lines) {
 /** What is done to one job at once. */
 export async function changeJob(verb, job) {
   const [label, does] = VERBS[verb];
-  if (verb === "retry" || verb === "replay") return changeMany(verb, { jobs: [job.id] });
+  if (["retry", "replay", "dismiss"].includes(verb)) return changeMany(verb, { jobs: [job.id] });
   if (verb === "bump") return bump({ job: job.id });
   const answer = await question(
     `${label} this job?`,

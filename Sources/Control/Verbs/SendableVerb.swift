@@ -1,4 +1,4 @@
-/// To which jobs `retry`, `replay` or `cancelAll` would do something, as `SendingVerb` then tells.
+/// To which jobs `retry`, `replay`, `cancelAll` or `dismiss` would do something, as `SendingVerb` then tells.
 package enum SendableVerb: ControlVerb {
     package static let name = "sendable"
 

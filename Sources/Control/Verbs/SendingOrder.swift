@@ -4,9 +4,10 @@ import PipelineKit
 
 /// To which jobs something is to be done, those that are named or those that filters choose, and how fast.
 package struct SendingOrder: Codable, Equatable, Sendable {
-    /// Originals of failed jobs go in again, or copies of those of processed jobs; or unfinished jobs are called off.
+    /// Originals of failed jobs go in again, or copies of those of processed jobs; or unfinished jobs are called off,
+    /// or failed ones dismissed.
     package enum Kind: String, Codable, CaseIterable {
-        case retry, replay, cancel
+        case retry, replay, cancel, dismiss
     }
 
     /// Ids or their beginnings, or drops' names.

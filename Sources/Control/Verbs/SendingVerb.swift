@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// How far a run of `retry`, `replay` or `cancelAll` is: answered as soon as there is more than is known, or after a
-/// while. The run goes on whether it is asked for or not.
+/// How far a run of `retry`, `replay`, `cancelAll` or `dismiss` is: answered as soon as there is more than is known, or
+/// after a while. The run goes on whether it is asked for or not.
 package enum SendingVerb: ControlVerb {
     package static let name = "sending"
     package static let patience = 60

@@ -31,14 +31,13 @@ extension Route {
 
     static let dismiss = Route(
         .post, "/api/v1/jobs/dismiss", .role(.operate), "Takes failed jobs out of the count of failures",
-        body: JobsOrder.body(),
-        .json(.object([.field("results", .array(.part(.result))), .field("more", .flag)]))
+        body: jobsBody, results
     ) { call in
-        let order = try await call.body(JobsOrder.self).read(of: ["failed"])
-        let answer = try await call.change(DismissVerb.self, order)
+        let order = try JobsOrder(jobs: try await call.body(Jobs.self).jobs).read(of: [])
+        let answer = try await call.end(of: try await call.change(DismissVerb.self, order))
         return HTTPAnswer.json { json in
-            write(answer.results.map { ($0.job, $0.isDismissed, $0.text) }, &json)
-            json.flag("more", answer.more ?? false)
+            write(answer.results.map { ($0.job, $0.isDone, $0.text ?? "") }, &json)
+            if let problem = answer.problem { json.text("problem", problem) }
         }
     }
 

@@ -29,6 +29,8 @@ struct JobsOrder: Decodable {
     /// How many may be named: each is looked for.
     private static let mostNames = 1000
 
+    init(jobs: [String]) { self.jobs = jobs }
+
     /// What is asked for, of jobs in these states. A filter has to name one of them, if any.
     func read(of states: [String]) throws(Problem) -> SendingOrder {
         guard (jobs?.count ?? 0) <= Self.mostNames else {

@@ -4,30 +4,30 @@ import Control
 struct RunOrder: Decodable {
     private enum Key: CodingKey { case verb, key }
 
-    /// Nil: they are dismissed.
-    let kind: SendingOrder.Kind?
+    let kind: SendingOrder.Kind
     let order: SendingOrder
 
-    static let verbs = SendingOrder.Kind.allCases.map(\.rawValue) + [DismissVerb.name]
+    static let verbs = SendingOrder.Kind.allCases.map(\.rawValue)
     static let body = JobsOrder.body([.field("verb", .choice(verbs)), .maybe("key", .text)])
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         let verb = try values.decode(String.self, forKey: .verb)
-        guard Self.verbs.contains(verb) else {
+        guard let kind = SendingOrder.Kind(rawValue: verb) else {
             throw Problem(
                 .badRequest, "body.verb", "'verb' is none of \(Self.verbs.joined(separator: ", "))", subject: "verb",
                 remedy: "Give one of these.")
         }
-        kind = SendingOrder.Kind(rawValue: verb)
         let jobs = try JobsOrder(from: decoder)
-        var order = SendingOrder()
-        switch kind {
-        case .retry, nil: order = try jobs.read(of: ["failed", "cancelled"])
-        case .replay: order = try jobs.read(of: ["processed"])
-        case .cancel: order = try jobs.read(of: ["queued", "running", "deferred", "settling"])
-        }
+        let states =
+            switch kind {
+            case .retry: ["failed", "cancelled"]
+            case .replay: ["processed"]
+            case .cancel: ["queued", "running", "deferred", "settling"]
+            case .dismiss: ["failed"]
+            }
+        var order = try jobs.read(of: states)
         order.key = try values.decodeIfPresent(String.self, forKey: .key)
-        self.order = order
+        (self.kind, self.order) = (kind, order)
     }
 }

@@ -43,8 +43,8 @@ extension Route {
     }
 
     /// Others ask, too, and few at a time may.
-    private static let shortWait = 1.0
-    private static let mostRounds = 60
+    fileprivate static let shortWait = 1.0
+    fileprivate static let mostRounds = 60
 
     static let preview = Route(
         .post, "/api/v1/runs/preview", .role(.operate),
@@ -52,30 +52,8 @@ extension Route {
         body: RunOrder.body, progress
     ) { call in
         let wish = try await call.body(RunOrder.self)
-        let daemon = call.site.daemon
-        guard let kind = wish.kind else {
-            let dismissible = try await daemon.ask(DismissibleVerb.self, wish.order)
-            var found = dismissible.found
-            found.more = dismissible.more
-            var answer = SendingVerb.Answer(run: "", found: found, isOver: true)
-            answer.key = dismissible.key
-            return HTTPAnswer.json { [answer] in answer.write(&$0) }
-        }
-        var answer = try await daemon.ask(SendableVerb.self, .init(verb: kind, order: wish.order))
-        var results = answer.results
-        for _ in 0..<mostRounds where !answer.isOver {
-            answer = try await daemon.ask(
-                SendingVerb.self, .init(run: answer.run, after: results.count, wait: shortWait))
-            results += answer.results
-        }
-        // Each answer has only what came after the one before.
-        answer.results = results
-        guard answer.isOver else {
-            throw Problem(
-                .serviceUnavailable, "run.late", "the jobs have not been looked through within a minute",
-                subject: "run",
-                remedy: "Ask for fewer.", retryAfter: 60)
-        }
+        let begun = try await call.site.daemon.ask(SendableVerb.self, .init(verb: wish.kind, order: wish.order))
+        let answer = try await call.end(of: begun)
         return HTTPAnswer.json { answer.write(&$0) }
     }
 
@@ -95,7 +73,7 @@ extension Route {
             case .retry: try await call.change(RetryVerb.self, order)
             case .replay: try await call.change(ReplayVerb.self, order)
             case .cancel: try await call.change(CancelAllVerb.self, order)
-            case nil: SendingVerb.Answer(run: try await call.change(DismissVerb.self, order).run ?? "")
+            case .dismiss: try await call.change(DismissVerb.self, order)
             }
         return HTTPAnswer.json { answer.write(&$0) }
     }
@@ -106,6 +84,26 @@ extension Route {
     ) { call in
         _ = try await call.change(HaltVerb.self, .init(run: try call.text("run")))
         return HTTPAnswer.nothing
+    }
+}
+
+extension Call {
+    /// All that came of a run.
+    func end(of begun: SendingVerb.Answer) async throws(Problem) -> SendingVerb.Answer {
+        var (answer, results) = (begun, begun.results)
+        for _ in 0..<Route.mostRounds where !answer.isOver {
+            answer = try await site.daemon.ask(
+                SendingVerb.self, .init(run: answer.run, after: results.count, wait: Route.shortWait))
+            results += answer.results
+        }
+        // Each answer has only what came after the one before.
+        answer.results = results
+        guard answer.isOver else {
+            throw Problem(
+                .serviceUnavailable, "run.late", "the jobs have not been gone through within a minute", subject: "run",
+                remedy: "Ask for fewer.", retryAfter: 60)
+        }
+        return answer
     }
 }
 

@@ -32,10 +32,12 @@ struct JobSelection: ParsableArguments {
     var isEmpty: Bool { jobs.isEmpty && filters.isEmpty }
 
     /// What the filters choose among jobs in these states; nil where they can choose none.
-    func query(among states: [JobRecord.State]) -> JobQuery? {
-        var query = filters.query
-        query.states = query.states.isEmpty ? states : query.states.filter(states.contains)
-        return query.states.isEmpty ? nil : query
+    func query(among states: [JobRecord.State]) -> JobQuery? { filters.query.among(states) }
+
+    /// What is said where no original of such jobs is to be had.
+    func noneInPlace(_ word: String) -> String {
+        let matches = jobs.isEmpty && !filters.isEmpty ? " that matches" : ""
+        return "no \(word) job\(matches) has its original in place"
     }
 
     func limited(_ records: [JobRecord]) -> [JobRecord] { Array(records.prefix(limit ?? records.count)) }

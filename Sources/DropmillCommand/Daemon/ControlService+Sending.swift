@@ -5,7 +5,7 @@ extension ControlService {
     static func sending(_ queue: SendingQueue) -> [ControlHandler] {
         [
             begin(RetryVerb.self, .retry, queue), begin(ReplayVerb.self, .replay, queue),
-            begin(CancelAllVerb.self, .cancel, queue),
+            begin(CancelAllVerb.self, .cancel, queue), begin(DismissVerb.self, .dismiss, queue),
             ControlHandler(SendableVerb.self) { @Sendable arguments, peer, reply in
                 reply(
                     Result { () throws(ControlProblem) in

@@ -18,7 +18,7 @@ enum ControlService {
         let look = SharedLook(engine)
         let table = ControlTable(
             handlers(engine, reloader, feed) + boards(look, reloader, feed, in: folder) + sending(queue)
-                + dismissing(engine, queue) + uploading(desk),
+                + uploading(desk),
             access: access, record: record, changed: { @Sendable in look.forget() })
         do throws(IOError) {
             return try ControlServer.open(in: folder, table)

@@ -11,8 +11,14 @@ protocol BulkRun {
     /// What came of it, in a line.
     var text: String { get }
 
-    /// Does it to the next ones, unless too much has become of them since they were found.
-    mutating func goOn() throws(JournalError)
+    /// Does it to the next ones, `count` at most, unless too much has become of them since they were found.
+    mutating func goOn(_ count: Int) throws(JournalError)
     /// What there is to tell since this was asked for last.
     mutating func results() -> [SendingVerb.Result]
+}
+
+extension BulkRun {
+    /// To how many it is done at once where there is no hurry to keep back: what comes of them is written together, and
+    /// others that write wait meanwhile.
+    static var atOnce: Int { 100 }
 }

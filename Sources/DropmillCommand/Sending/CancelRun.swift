@@ -14,9 +14,6 @@ struct CancelRun: BulkRun {
     private var untold: [SendingVerb.Result] = []
     private var tally = BulkTally(done: "cancelled", not: "not cancelled")
 
-    /// How many are called off at once: what comes of them is written together.
-    private static let atOnce = 100
-
     init(_ jobs: [JobID], _ found: JobSummary?, of engine: Engine, by person: String) {
         (rest, self.found, self.engine, self.person) = (jobs[...], found, engine, person)
     }
@@ -26,36 +23,15 @@ struct CancelRun: BulkRun {
         _ order: SendingOrder, _ query: JobQuery, most: Int = .max, of engine: Engine, by person: String
     ) throws(JournalError) {
         guard let journal = try engine.upToDateJournal() else { return nil }
-        var choice = BulkChoice(of: min(order.limit ?? .max, most))
-        var refused: [SendingVerb.Result] = []
-        let body = { (page: [JobRecord]) throws(JournalError) -> Bool in
-            for (record, outcome) in zip(page, try Self.preview(page.map(\.id), engine)) {
-                if let refusal = outcome.refusal {
-                    // Who names a job wants to know.
-                    if order.names { refused.append(.init(record, refusal)) }
-                } else if !choice.add(record) {
-                    return false
-                }
+        let choice = try BulkChoice(
+            order, query.among(JobRecord.State.unfinished), most: most, in: journal
+        ) { records throws(JournalError) in
+            zip(records, try Self.preview(records.map(\.id), engine)).map { record, outcome in
+                outcome.refusal.map { .init(record, $0) }
             }
-            return true
-        }
-        if let jobs = order.jobs, order.names {
-            var records: [JobRecord] = []
-            for name in jobs {
-                switch try JobFinder.find(name, in: journal) {
-                case .nothing(let message):
-                    refused.append(.init(job: EscapedText.of(RawArguments.bytes(of: name)), text: message))
-                case .found(let record): if !records.contains(where: { $0.id == record.id }) { records.append(record) }
-                }
-            }
-            _ = try body(records)
-        } else {
-            var query = query
-            query.states = JobRecord.State.unfinished.filter { query.states.isEmpty || query.states.contains($0) }
-            if !query.states.isEmpty { try journal.forEachPage(query, body) }
         }
         self.init(choice.jobs, choice.summary, of: engine, by: person)
-        untold = refused
+        untold = choice.refused
     }
 
     private static func preview(_ jobs: [JobID], _ engine: Engine) throws(JournalError) -> [CallingOff] {
@@ -66,8 +42,8 @@ struct CancelRun: BulkRun {
         }
     }
 
-    mutating func goOn() throws(JournalError) {
-        let jobs = Array(rest.prefix(Self.atOnce))
+    mutating func goOn(_ count: Int) throws(JournalError) {
+        let jobs = Array(rest.prefix(count))
         let (outcomes, unwritten): ([CallingOff], JournalError?)
         do throws(EngineError) {
             (outcomes, unwritten) = try engine.callOff(jobs, by: person)
@@ -91,9 +67,10 @@ struct CancelRun: BulkRun {
 }
 
 extension SendingVerb.Result {
-    /// Why nothing was done to a job.
-    init(_ record: JobRecord, _ refusal: String) {
+    /// Why nothing is done to a job. `isDone`: it was before.
+    init(_ record: JobRecord, _ reason: String, isDone: Bool = false) {
         self.init(
-            job: record.id.text, pipeline: record.pipeline, name: Data(record.drop.name.bytes), text: refusal)
+            job: record.id.text, pipeline: record.pipeline, name: Data(record.drop.name.bytes), text: reason,
+            isDone: isDone)
     }
 }

@@ -11,7 +11,7 @@ extension Resubmission.Kind {
         switch kind {
         case .retry: self = .retry
         case .replay: self = .replay(Self.verify, again: order.names)
-        case .cancel: return nil
+        case .cancel, .dismiss: return nil
         }
     }
 

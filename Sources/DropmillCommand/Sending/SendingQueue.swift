@@ -48,6 +48,7 @@ actor SendingQueue: QueueActor {
                 switch kind {
                 case .retry, .replay: try queue.sending(kind, order, query, found, isDry)
                 case .cancel: try queue.cancelling(order, query, found, isDry, by: peer)
+                case .dismiss: try queue.dismissing(order, query, found, isDry, by: peer)
                 }
             }
             guard let work = queue.begin(answer.run, end, find) else { return }
@@ -64,7 +65,7 @@ actor SendingQueue: QueueActor {
     }
 
     /// What a dry run has found, where an order is of that.
-    nonisolated func found(_ order: SendingOrder, _ verb: String) throws(ControlProblem) -> DryRuns.Found? {
+    private nonisolated func found(_ order: SendingOrder, _ verb: String) throws(ControlProblem) -> DryRuns.Found? {
         guard let key = order.key else { return nil }
         return try dryRuns.withLock { (dryRuns) throws(ControlProblem) in
             try dryRuns.take(key, verb, order, at: .now())
@@ -72,7 +73,9 @@ actor SendingQueue: QueueActor {
     }
 
     /// Keeps what a dry run has found, and gives the key to it.
-    nonisolated func keep(_ jobs: [JobID], _ summary: JobSummary?, of order: SendingOrder, _ verb: String) -> String {
+    private nonisolated func keep(
+        _ jobs: [JobID], _ summary: JobSummary?, of order: SendingOrder, _ verb: String
+    ) -> String {
         dryRuns.withLock { $0.keep(.init(verb: verb, order: order, jobs: jobs, summary: summary, at: .now())) }
     }
 
@@ -134,13 +137,22 @@ actor SendingQueue: QueueActor {
         return try CancelRun(order, query, most: most, of: engine, by: peer.name)
     }
 
+    private func dismissing(
+        _ order: SendingOrder, _ query: JobQuery, _ found: DryRuns.Found?, _ isDry: Bool, by peer: ControlPeer
+    ) throws(JournalError) -> DismissRun? {
+        guard let journal = try engine.upToDateJournal() else { return nil }
+        if let found { return DismissRun(found.jobs, found.summary, in: journal, by: peer.name) }
+        let most = isDry ? DryRuns.mostJobs : .max
+        return try DismissRun(order, query, most: most, in: journal, by: peer.name)
+    }
+
     /// Does it to the next ones.
     private func goOn(_ run: String) {
         guard let pace = runs[run]?.pace, runs[run]?.work.rest.isEmpty == false else { return end(run) }
         if isStopping.load(ordering: .relaxed) { return end(run, Self.stopped) }
         let begun = MonotonicTime.now()
         do throws(JournalError) {
-            try runs[run]?.work.goOn()
+            try runs[run]?.work.goOn(pace == .zero ? SendingRun.atOnce : 1)
         } catch {
             tell(run)
             return end(run, error.message)

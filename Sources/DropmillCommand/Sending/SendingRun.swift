@@ -32,7 +32,8 @@ struct SendingRun: BulkRun {
         (rest, self.found, self.resubmission) = (jobs[...], found, resubmission)
     }
 
-    mutating func goOn() throws(JournalError) {
+    /// One after the other: each is work enough.
+    mutating func goOn(_: Int) throws(JournalError) {
         guard let id = rest.first else { return }
         try resubmission.send(id)
         rest.removeFirst()

@@ -1,13 +1,15 @@
 import ArgumentParser
 import Control
 
-/// `dropmill halt`: ends what `retry` or `replay` has the daemon do.
+/// `dropmill halt`: ends what the daemon does to many jobs.
 struct HaltCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "halt",
-        abstract: "End runs of 'retry' and 'replay' that the daemon has under way.",
+        abstract: "End runs over many jobs that the daemon has under way.",
         discussion: """
-            The job at hand is still sent in; 'dropmill status' lists the runs. Exits with status 1 if there is none.
+            Those of 'retry', 'replay' and 'dismiss', and what the page does to many. The job at hand is still done, \
+            or the hundred that are dismissed or cancelled at once; 'dropmill status' lists the runs. Exits with \
+            status 1 if there is none.
 
             Example: all of them:
 

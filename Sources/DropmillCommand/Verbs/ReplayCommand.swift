@@ -34,6 +34,6 @@ struct ReplayCommand: ParsableCommand {
 
     func run() throws {
         try SendingIn<ReplayVerb>(kind: .replay, selection: selection, folder: folder.folder, json: json)
-            .carryOut(of: "processed")
+            .carryOut(nothing: selection.noneInPlace("processed"))
     }
 }

@@ -35,7 +35,9 @@ struct RetryCommand: ParsableCommand {
     }
 
     func run() throws {
+        // What was cancelled is only meant where that is asked for.
+        let states = selection.filters.states.isEmpty ? ["failed"] : selection.query(among: [.failed])?.words ?? []
         try SendingIn<RetryVerb>(kind: .retry, selection: selection, folder: folder.folder, json: json)
-            .carryOut(of: "failed")
+            .carryOut(nothing: selection.noneInPlace(states.joined(separator: " or ")))
     }
 }

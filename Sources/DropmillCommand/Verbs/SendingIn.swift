@@ -8,17 +8,19 @@ import PipelineEngine
 import PipelineKit
 import SystemPackage
 
-/// How `retry` and `replay` are carried out: by the daemon, which goes on with it whatever becomes of this process;
-/// where none answers by this one.
+/// How `retry`, `replay` and `dismiss` are carried out: by the daemon, which goes on with it whatever becomes of this
+/// process; where none answers by this one.
 struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.Answer == SendingVerb.Answer {
     let kind: SendingOrder.Kind
     let selection: JobSelection
     let folder: StateFolder
     /// Whether one JSON object is printed, in the end.
-    let json: Bool
+    var json = false
+    /// What becomes of the jobs.
+    var done = "sent in"
 
-    /// `state`: of the jobs that can be sent in.
-    func carryOut(of state: String) throws(ExitCode) {
+    /// `nothing`: what is said where there is none.
+    func carryOut(nothing: String) throws(ExitCode) {
         let order = SendingOrder(selection)
         var all: [SendingVerb.Result] = []
         func tell(_ results: [SendingVerb.Result]) {
@@ -35,13 +37,12 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
             print((found.more == true && selection.limit == nil ? "more than " : "") + found.text)
         }
         if let problem = end.problem {
-            let left = end.left == 0 ? "" : "; \(end.left == 1 ? "1 job is" : "\(end.left) jobs are") not sent in"
+            let left = end.left == 0 ? "" : "; \(end.left == 1 ? "1 job is" : "\(end.left) jobs are") not \(done)"
             StandardError.print("error: \(problem)\(left)")
         } else if end.found == nil, all.isEmpty, !json {
-            let isFiltered = selection.jobs.isEmpty && !selection.filters.isEmpty
-            StandardError.print("no \(state) job\(isFiltered ? " that matches" : "") has its original in place")
+            StandardError.print(nothing)
         }
-        if end.found == nil || end.problem != nil || all.contains(where: { $0.path == nil }) {
+        if end.found == nil && all.isEmpty || end.problem != nil || all.contains(where: { !$0.isDone }) {
             throw ExitStatus.failure
         }
     }
@@ -109,29 +110,39 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
         }
         var answer = SendingVerb.Answer(run: "")
         answer.found = try folder.write { journal throws(JournalError) in
-            guard let kind = Resubmission.Kind(kind, order) else { return nil }
-            let most = selection.dryRun ? DryRuns.mostJobs : .max
-            var sending = try SendingRun(order, query, most: most, with: try Resubmission(journal, kind))
-            tell(sending.results())
-            guard !selection.dryRun, !sending.rest.isEmpty else { return sending.found }
+            guard var run = try run(order, query, journal) else { return nil }
+            tell(run.results())
+            guard !selection.dryRun, !run.rest.isEmpty else { return run.found }
             var pace = selection.rate
             let interruption = Interruption()
             try folder.change(Verb.name, order, in: journal) { () throws(JournalError) in
-                while !sending.rest.isEmpty, !interruption.comes(within: pace?.rest() ?? .zero) {
-                    try sending.goOn()
-                    tell(sending.results())
+                while !run.rest.isEmpty, !interruption.comes(within: pace?.rest() ?? .zero) {
+                    try run.goOn(pace == nil ? SendingRun.atOnce : 1)
+                    tell(run.results())
                 }
-                answer.left = sending.rest.count
-                if !sending.rest.isEmpty { answer.problem = "it was interrupted" }
-                return ((), [sending.text, answer.problem].compactMap(\.self).joined(separator: "; "))
+                answer.left = run.rest.count
+                if !run.rest.isEmpty { answer.problem = "it was interrupted" }
+                return ((), [run.text, answer.problem].compactMap(\.self).joined(separator: "; "))
             }
-            return sending.found
+            return run.found
         }
         return answer
     }
 
+    private func run(
+        _ order: SendingOrder, _ query: JobQuery, _ journal: any Journal
+    ) throws(JournalError) -> (any BulkRun)? {
+        let most = selection.dryRun ? DryRuns.mostJobs : .max
+        if kind == .dismiss {
+            return try DismissRun(order, query, most: most, in: journal, by: AccountName.user(geteuid()))
+        }
+        guard let kind = Resubmission.Kind(kind, order) else { return nil }
+        return try SendingRun(order, query, most: most, with: try Resubmission(journal, kind))
+    }
+
     private static func show(_ result: SendingVerb.Result) {
-        guard let path = result.path else { return StandardError.print("error: \(result.job): \(result.text ?? "")") }
+        guard result.isDone else { return StandardError.print("error: \(result.job): \(result.text ?? "")") }
+        guard let path = result.path else { return print("\(result.job) \(result.text ?? "")") }
         let name = FileName(Array(result.name ?? .init()))?.text ?? ""
         print("\(result.job) \(name) → \(FilePath(bytes: Array(path)).shortText)")
         if let leftover = result.text { StandardError.print("warning: \(leftover)") }
@@ -167,17 +178,14 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
 }
 
 extension SendingOrder {
-    fileprivate init(_ selection: JobSelection) {
-        self.init(jobs: selection.jobs, selection.filters)
-        (limit, interval) = (selection.limit, selection.rate?.interval.seconds)
-    }
-
     /// Named jobs, or those that filters choose.
-    init(jobs: [String], _ filters: JobFilters) {
+    fileprivate init(_ selection: JobSelection) {
+        let (jobs, filters) = (selection.jobs, selection.filters)
         self.init(
             jobs: jobs.isEmpty ? nil : jobs, all: jobs.isEmpty ? true : nil,
             states: filters.states.isEmpty ? nil : filters.query.words, pipeline: filters.pipeline,
             producer: filters.producer, name: filters.pattern?.pattern, code: filters.code,
-            since: filters.since?.nanoseconds, until: filters.until?.nanoseconds)
+            since: filters.since?.nanoseconds, until: filters.until?.nanoseconds, limit: selection.limit,
+            interval: selection.rate?.interval.seconds)
     }
 }

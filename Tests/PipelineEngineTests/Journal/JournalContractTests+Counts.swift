@@ -117,7 +117,7 @@ extension JournalContractTests {
             jobs[0].state = .running
             try journal.write([jobs[0]], pipelines: [])
             #expect(try journal.job(ids[0])?.dismissed == nil)
-            #expect(try journal.dismiss(open: [jobs[1]], dismissal) == [ids[1]])
+            #expect(try journal.dismiss([ids[1]], dismissal) == [.dismissed])
             #expect(try journal.prune(finishedBefore: JournalSamples.time(99)) == 5)
             #expect(try open().isEmpty)
         }
