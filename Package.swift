@@ -193,7 +193,8 @@ let package = Package(
             name: "FilesTests", dependencies: ["Files", "Platform", "PipelineKit", "TestSupport", "TestTools"],
             swiftSettings: strict),
         .testTarget(
-            name: "PipelineKitTests", dependencies: ["Files", "PipelineKit", "TestSupport"], swiftSettings: strict),
+            name: "PipelineKitTests", dependencies: ["Files", "PipelineKit", "TestSupport", "TestTools"],
+            swiftSettings: strict),
         .testTarget(
             name: "ArchiveTests", dependencies: ["Archive", "CLinux", "TestSupport", system], swiftSettings: strict),
         .testTarget(
