@@ -21,7 +21,7 @@ import Testing
     @Test("What leaves the lane is as it was claimed: nothing beside it, nothing on record")
     func leaving() async throws {
         let harness = try SpoolHarness { (pipeline, _) in pipeline.stages = [Self.refusing] }
-        let lane = try #require(QuickLane(of: harness.spool))
+        let lane = try #require(QuickLane(of: harness.spool, StageSlots()))
         let job = try harness.job()
         let before = try #require(FileStatus.of(job.original))
         let ran = Mutex<Int?>(nil), left = Mutex<[JobID]?>(nil)
