@@ -41,6 +41,8 @@ extension MillEvent {
         case .moving(let pipeline, let time): self.init(.warning, of: pipeline, "moves again after \(time.text)")
         case .held(let hold): self.init(.paused, of: hold.pipeline, hold.news)
         case .lifted(let hold, let name): self.init(.resumed, of: hold.pipeline, hold.end(by: name))
+        case .closed(let pipeline, let text): self.init(.paused, of: pipeline, text)
+        case .opened(let pipeline): self.init(.resumed, of: pipeline, "its hours have begun")
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)
         case .trouble(let message): self.init(.warning, of: nil, message)
         case .reloaded(let changes, _):

@@ -54,6 +54,7 @@ struct PipelineDecoder {
         draft.fair = fair(map, draft)
         draft.priority = priority(map)
         draft.limit = limit(map)
+        draft.hours = hours(map)
         draft.weight =
             map.read("weight", problems: &problems) { node throws(OptionProblem) in
                 try node.integer(in: 1...FairRule.mostWeight)

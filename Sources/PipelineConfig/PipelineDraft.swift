@@ -51,6 +51,7 @@ struct PipelineDraft {
     var priority: PriorityRule?
     var limit: LimitRule?
     var weight = 1
+    var hours: HoursRule?
     var stages: [Stage] = []
     var onFailure: [Stage] = []
 
@@ -86,7 +87,7 @@ struct PipelineDraft {
         pipeline.rights = rights
         pipeline.upload = upload
         (pipeline.fair, pipeline.priority, pipeline.limit) = (fair, priority, limit)
-        pipeline.weight = weight
+        (pipeline.weight, pipeline.hours) = (weight, hours)
         return pipeline
     }
 }

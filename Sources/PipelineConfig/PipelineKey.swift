@@ -77,6 +77,13 @@ struct PipelineKey: Sendable {
             "weight", .value(.integer(1...FairRule.mostWeight)),
             "how often its stages have their turn where those of other pipelines have it once, with 'jobs_at_once'",
             default: .number(1)),
+        PipelineKey("hours", .value(.oneOrMore(.text)), "when it works, such as 'Mon-Fri 20:00-06:00' or 'Sat,Sun'"),
+        PipelineKey(
+            "zone", .value(.text), "with 'hours': by whose clocks, such as Europe/Berlin; the host's unless given"),
+        PipelineKey(
+            "outside", .value(.choice(HoursRule.Outside.allCases.map(\.rawValue))),
+            "with 'hours': whether no stage begins outside them, or claimed jobs go on to their end; pause unless given"
+        ),
         PipelineKey("limit", .map(limit), "how fast drops are claimed"),
         PipelineKey("fair", .map(fair), "how producers share the pipeline"),
         PipelineKey("priority", .maps(priority), "which drops come before others; the first that matches counts"),

@@ -28,6 +28,7 @@ extension Waiting {
         case .unwritten: "unwritten"
         case .paused: "paused"
         case .held: "held"
+        case .outside: "outside-hours"
         case .markerWithoutDrop: "marker-without-drop"
         case .markerOf: "marker-of-drop"
         case .markerOfAll: "marker-of-all"

@@ -37,6 +37,7 @@ extension Waiting {
         case .unwritten(let job): "claimed as job \(job), which cannot be written to the journal yet"
         case .paused(let reason): "the pipeline is paused: \(reason)"
         case .held(let hold): "the pipeline is \(hold)"
+        case .outside(let hours): "complete; the pipeline is \(hours)"
         case .markerWithoutDrop: "a marker whose drop has not arrived"
         case .markerOf(let drop): "a marker; it is claimed together with its drop \(drop.text)"
         case .markerOfAll: "a marker for all drops of its folder"

@@ -28,6 +28,48 @@ import Testing
         #expect(try load("priority: []")?.priority == nil)
     }
 
+    @Test func limitsAndHoursAreRead() throws {
+        let limit = try #require(try load("limit: { jobs: 100/min, bytes: 50MiB/s }")?.limit)
+        #expect(limit.jobs == .init(100, per: .seconds(60), text: "100/min"))
+        #expect(limit.bytes == .init(50 << 20, per: .seconds(1), text: "50MiB/s"))
+        let keys = "hours: ['Mon-Fri 20:00-06:00', 'Sat,Sun']\nzone: UTC\noutside: drain"
+        let rule = try #require(try load(keys)?.hours)
+        #expect(rule.outside == .drain && rule.hours.texts.count == 2)
+        #expect(try load("hours: Sun")?.hours?.outside == .pause)
+        #expect(try load("weight: 7")?.weight == 7 && load("")?.weight == 1)
+    }
+
+    @Test(arguments: [
+        (
+            "limit: { jobs: 0/min }",
+            "5:16: error: 'limit.jobs': nothing would ever be claimed; write more, or pause the pipeline"
+        ),
+        (
+            "limit: { bytes: 5MiB }",
+            "5:17: error: 'limit.bytes': '5MiB' is not a rate; write how much within a time, such as 50MiB/s; times are "
+                + "s, min, h, d"
+        ),
+        ("limit: { jobs: x/s }", "5:16: error: 'limit.jobs': expected a whole number, found 'x'"),
+        ("zone: UTC", "5:1: error: 'zone' needs 'hours', which it is about"),
+        ("outside: drain", "5:1: error: 'outside' needs 'hours', which it is about"),
+        ("weight: 0", "5:9: error: 'weight': expected at least 1, found 0"),
+    ])
+    func wrongLimitsAreRefused(keys: String, message: String) {
+        let problems = #expect(throws: ConfigProblems.self) { try load(keys) }
+        #expect(problems?.all.map(\.description) == ["/x/p.yaml:\(message)"])
+    }
+
+    /// What is wrong with hours is said at the entry.
+    @Test(arguments: [
+        ("hours: ['Mon-Fri 08:00-09:00', 'Mon-Fry 9-5']", "5:32"), ("hours: '25:00-26:00'", "5:8"),
+        ("hours: ['Mon 09:00-09:00']", "5:9"), ("hours: []", "5:8"), ("hours: Mon\nzone: Europe/Berlim", "6:7"),
+    ])
+    func wrongHoursAreRefused(keys: String, place: String) {
+        let problems = #expect(throws: ConfigProblems.self) { try load(keys) }
+        let messages = problems?.all.map(\.description) ?? []
+        #expect(messages.count == 1 && messages.allSatisfy { $0.hasPrefix("/x/p.yaml:\(place): error: ") })
+    }
+
     @Test func aReloadSeesThem() throws {
         let (fair, plain) = (try #require(try load("fair: { by: owner }")), try #require(try load("")))
         #expect(fair.differences(from: plain) == ["fair"] && fair.definition == plain.definition)

@@ -14,6 +14,8 @@ package struct BoardPipeline: Codable, Equatable, Sendable {
     package var paused: WaitingVerb.Pause?
     package var pausedSince: Int64?
     package var stalled: WaitingVerb.Stalled?
+    /// When its hours begin, where it is outside them: nanoseconds since 1970; 0: never.
+    package var opens: Int64?
     /// What waits in its inbox; nil where that does not answer.
     package var waiting: Waiting?
     package var jobs: Jobs

@@ -28,12 +28,15 @@ package enum WaitingVerb: ControlVerb {
         package var unwritten: [String: Int]?
         /// Where something does not move.
         package var stalled: [String: Stalled] = [:]
+        /// What is said of those that are outside their hours: nil if none is.
+        package var outside: [String: String]?
         /// Whether the daemon is about to end: nil where it is not.
         package var stopping: Bool?
 
         package init(
             inboxes: [String: Inbox], silent: Set<String> = [], busy: Set<String> = [], ending: Set<String>? = nil,
-            unwritten: [String: Int]? = nil, stalled: [String: Stalled] = [:], stopping: Bool? = nil
+            unwritten: [String: Int]? = nil, stalled: [String: Stalled] = [:],
+            outside: [String: String]? = nil, stopping: Bool? = nil
         ) {
             self.inboxes = inboxes
             self.silent = silent
@@ -41,6 +44,7 @@ package enum WaitingVerb: ControlVerb {
             self.ending = ending
             self.unwritten = unwritten
             self.stalled = stalled
+            self.outside = outside
             self.stopping = stopping
         }
     }

@@ -7,6 +7,7 @@ extension BoardPipeline {
         if paused != nil { return "trouble" }
         if let hold { return hold.kind == .pause ? "paused" : "drained" }
         if stalled != nil { return "stalled" }
+        if opens != nil { return "outside_hours" }
         guard let waiting else { return "silent" }
         let isBusy = jobs.queued + jobs.running + jobs.settling + jobs.deferred + waiting.drops > 0
         return isBusy ? "working" : "idle"
@@ -20,6 +21,7 @@ extension BoardPipeline {
         if let hold { json.object("hold") { hold.write(&$0) } }
         if let paused { json.object("trouble") { paused.write(&$0, since: pausedSince) } }
         if let stalled { json.object("stalled") { stalled.write(&$0) } }
+        if let opens, opens > 0 { json.time("opens_at", opens) }
         if let waiting { json.object("waiting") { waiting.write(&$0) } }
         json.object("jobs") { jobs.write(&$0) }
         json.object("workers") { json in

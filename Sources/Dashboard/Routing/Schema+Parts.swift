@@ -86,7 +86,10 @@ extension Schema {
         private static let pipelineSchema = Schema.object([
             .field("name", .text), .field("file", .text), .maybe("file_base64", .text), .field("inbox", .text),
             .maybe("inbox_base64", .text),
-            .field("state", .choice(["working", "idle", "paused", "drained", "trouble", "stalled", "silent"])),
+            .field(
+                "state",
+                .choice(["working", "idle", "paused", "drained", "trouble", "stalled", "outside_hours", "silent"])),
+            .maybe("opens_at", .time),
             .maybe("hold", .part(.hold)), .maybe("trouble", .part(.trouble)), .maybe("stalled", .part(.stalled)),
             .maybe(
                 "waiting",

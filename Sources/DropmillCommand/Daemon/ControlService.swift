@@ -47,6 +47,7 @@ enum ControlService {
                             busy: report.busy, ending: report.ending.isEmpty ? nil : report.ending,
                             unwritten: report.unwritten.isEmpty ? nil : report.unwritten,
                             stalled: report.stalled.mapValues { WaitingVerb.Stalled($0) },
+                            outside: report.outside.isEmpty ? nil : report.outside.mapValues { $0.text(at: .now()) },
                             stopping: report.isStopping ? true : nil)))
             }
         }

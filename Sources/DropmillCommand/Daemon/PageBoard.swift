@@ -72,6 +72,7 @@ extension BoardPipeline {
         paused = gauges.trouble.map { .init($0.reason) }
         pausedSince = gauges.trouble?.since?.nanoseconds
         stalled = gauges.stall.map { .init($0) }
+        opens = gauges.outside.map { $0.opens?.nanoseconds ?? 0 }
         let snapshot = finding.inboxes[gauges.name]
         waiting = snapshot.map { Waiting($0) }
         oldest = [gauges.firstClaim.map { now - $0 }, snapshot?.oldest].compactMap(\.self).max().map {

@@ -35,7 +35,8 @@ struct JobLog: Sendable {
     static func level(of event: EngineEvent) -> Logger.Level {
         switch event {
         case .claimed, .stageStarted, .stageFinished, .stageProgress: .debug
-        case .started, .stillWritten, .moving, .resumed, .lifted, .reloaded, .stopping, .watching(_, .events, _):
+        case .started, .stillWritten, .moving, .resumed, .lifted, .closed, .opened, .reloaded, .stopping,
+            .watching(_, .events, _):
             .info
         case .writers(_, let means, _): means == .longerQuiet ? .warning : .info
         case .watching, .refused, .deferred, .paused, .stalled, .held, .warning: .warning

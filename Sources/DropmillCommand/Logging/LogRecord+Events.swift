@@ -95,6 +95,11 @@ extension LogRecord {
             self.init(
                 "resumed", "\(hold.pipeline): \(hold.end(by: name))",
                 fields: [("pipeline", .text(hold.pipeline))] + (name.map { [("by", .text($0))] } ?? []))
+        case .closed(let pipeline, let text):
+            self.init(
+                "closed", "\(pipeline): \(text)", fields: [("pipeline", .text(pipeline)), ("reason", .text(text))])
+        case .opened(let pipeline):
+            self.init("opened", "\(pipeline): its hours have begun", fields: [("pipeline", .text(pipeline))])
         case .warning(let pipeline, let message):
             self.init(
                 "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,

@@ -114,8 +114,10 @@ struct MetricsReport {
                 guard let figures = pipeline.figures else { return }
                 add([:], figures.lastEnd?.unixSeconds ?? 0)
             },
-            gauge("dropmill_pipeline_paused", "Whether trouble or a person keeps the pipeline from working.") {
+            gauge("dropmill_pipeline_paused", "Whether trouble, a person or its hours keep the pipeline from working.")
+            {
                 pipeline, add in
+                add(["reason": "hours"], pipeline.gauges.outside != nil ? 1 : 0)
                 add(["reason": "person"], pipeline.gauges.hold != nil ? 1 : 0)
                 add(["reason": "trouble"], pipeline.gauges.isTroubled ? 1 : 0)
             },

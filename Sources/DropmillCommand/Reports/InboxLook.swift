@@ -35,6 +35,8 @@ struct InboxLook {
     var unwritten: [String: Int] = [:]
     /// Those in which something does not move.
     var stalled: [String: WaitingVerb.Stalled] = [:]
+    /// What is said of those that are outside their hours.
+    var outside: [String: String] = [:]
     /// Whether the running daemon is about to end.
     var isStopping = false
     /// Why the running daemon does not report what waits.
@@ -50,7 +52,7 @@ struct InboxLook {
             return InboxLook(
                 inboxes: answer.inboxes.mapValues { Inbox($0) }, silent: answer.silent, busy: answer.busy,
                 ending: answer.ending ?? [], unwritten: answer.unwritten ?? [:], stalled: answer.stalled,
-                isStopping: answer.stopping == true)
+                outside: answer.outside ?? [:], isStopping: answer.stopping == true)
         } catch {
             return InboxLook(problem: error.message)
         }

@@ -78,6 +78,7 @@ extension StatusReport {
         if row.unwritten > 0 { json.integer("unwritten", row.unwritten) }
         if row.isBusy { json.flag("inbox_busy", true) }
         if row.isSilent { json.flag("inbox_silent", true) }
+        if let outside = row.outside { json.text("outside_hours", outside) }
         if let stalled = row.stalled {
             json.object("stalled") { json in
                 json.seconds("for_s", .seconds(stalled.time))

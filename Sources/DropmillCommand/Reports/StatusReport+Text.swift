@@ -90,6 +90,7 @@ extension StatusReport {
         if row.isBusy { notes.append("the inbox is busy; how much waits is what was known last") }
         if row.isSilent { notes.append("the inbox does not answer; how much waits is what was known last") }
         if let hold = row.hold { notes.append(hold.text(at: now)) }
+        if let outside = row.outside { notes.append(outside) }
         if let failure = row.paused {
             let start = row.record?.pausedSince?.localText
             let since = row.record?.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""

@@ -33,6 +33,9 @@ struct StatusReport {
         /// That something does not move.
         var stalled: WaitingVerb.Stalled?
 
+        /// That it is outside its hours.
+        var outside: String?
+
         /// Whether the daemon that runs does not run this pipeline.
         var isLeftOut = false
 
@@ -112,6 +115,7 @@ struct StatusReport {
             rows[index].inbox = look.inboxes[rows[index].name]
             rows[index].isSilent = look.silent.contains(rows[index].name)
             rows[index].stalled = look.stalled[rows[index].name]
+            rows[index].outside = look.outside[rows[index].name]
             rows[index].unwritten = look.unwritten[rows[index].name] ?? 0
             rows[index].isBusy = look.busy.contains(rows[index].name)
             rows[index].isEnding = look.ending.contains(rows[index].name)

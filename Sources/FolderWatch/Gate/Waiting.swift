@@ -49,6 +49,8 @@ package enum Waiting: Sendable, Hashable {
     case unwritten(job: String)
     /// The pipeline is paused for this reason, a sentence.
     case paused(String)
+    /// It is outside the pipeline's hours: what is said of that.
+    case outside(String)
     /// A person holds the pipeline: what is said of that.
     case held(String)
     /// It is a marker, and the drop that it speaks for is not there.

@@ -58,6 +58,16 @@ extension Engine {
         record { _ in change }
     }
 
+    /// Has pipelines work within their hours alone.
+    func keepHours() {
+        let now = configuration.now()
+        for runner in all where runner.pipeline.hours != nil {
+            runner.keepHours(at: now)
+            runner.endTurn()
+        }
+        finishIfDone()
+    }
+
     /// Writes all of them down again, in a journal that does not know them.
     nonisolated func noteHolds() { record { engine in HoldChange(of: Array(engine.holds.values)) } }
 

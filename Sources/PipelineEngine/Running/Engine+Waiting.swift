@@ -18,6 +18,7 @@ extension Engine {
                 enqueue { engine in
                     var gathered = WaitingReport(inboxes: inboxes, busy: busy)
                     (gathered.silent, gathered.stalled) = (silent.union(engine.awaited.keys), engine.stalls)
+                    gathered.outside = engine.runners.reduce(into: [:]) { $0[$1.pipeline.name] = $1.outside }
                     gathered.isStopping = engine.isStopping
                     gathered.ending = engine.ending
                     gathered.unwritten = (engine.opened?.writer.unwritten ?? [])

@@ -122,6 +122,7 @@ package actor Engine: QueueActor {
                     engine.opened = state
                     engine.finished = finished
                     engine.endHolds()
+                    engine.keepHours()
                     engine.run(prepared, state)
                 }
             }
@@ -189,6 +190,7 @@ package actor Engine: QueueActor {
         loaded.insert(id.name)
         if let hold = holds[id.name] { runner.hold(hold) }
         if isYielding { runner.yield(true) }
+        runner.keepHours(at: configuration.now(), tells: false)
         return runner
     }
 
@@ -274,6 +276,7 @@ package actor Engine: QueueActor {
         ticker = executor.queue.every(Self.tick, from: .zero, leeway: .milliseconds(100)) { @Sendable [weak self] in
             self?.assumeIsolated { engine in
                 engine.endHolds()
+                engine.keepHours()
                 engine.reportProgress()
                 engine.configuration.pulse(engine.presentHealth)
                 #if DEBUG

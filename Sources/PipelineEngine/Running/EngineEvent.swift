@@ -41,6 +41,10 @@ package enum EngineEvent: Sendable {
     case held(HoldRecord)
     /// A person lifted that; nil: its time is over.
     case lifted(HoldRecord, by: String?)
+    /// A pipeline is outside its hours: what is said of that. Also told when one that is begins.
+    case closed(pipeline: String, String)
+    /// It is within its hours again.
+    case opened(pipeline: String)
     /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)
     /// Trouble with the journal or the state folder: a sentence with its remedy.

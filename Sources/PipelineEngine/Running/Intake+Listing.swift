@@ -60,7 +60,7 @@ extension Intake {
         _ now: MonotonicTime
     ) {
         var (oldest, sum, share): (DropPlace?, Int64, Int) = (nil, 0, 0)
-        let isHeld = held != nil || paused != nil || isYielding || !isClaiming
+        let isHeld = isHeldBack || paused != nil || isYielding || !isClaiming
         let lists = question.kind == .complete || question.kind == .held && isHeld
         ready.forEach { path, since, size in
             let place = DropPlace(since: since, path: path)

@@ -55,7 +55,7 @@ extension Intake {
             adopt([job])
             return
         }
-        guard held == nil, let path = heldDrops.min() else { return }
+        guard !isHeldBack, let path = heldDrops.min() else { return }
         quarantine.admit(.drop(path))
         guard let failure = quarantine.verdict(on: .drop(path), named: path.name) else {
             return gate.touch(path, at: .now())
@@ -65,7 +65,7 @@ extension Intake {
 
     /// Nothing is in progress or due, except drops that wait for their senders.
     private var isQuiet: Bool {
-        (ready.isEmpty || held != nil) && room.jobs <= lateWriters.paths.count && proofs.count == 0 && longLooks.isEmpty
+        (ready.isEmpty || isHeldBack) && room.jobs <= lateWriters.paths.count && proofs.count == 0 && longLooks.isEmpty
             && lateWriters.allDisturbed && gate.waiting.allSatisfy(\.isDisturbed)
     }
 

@@ -53,6 +53,10 @@ extension Intake {
         if let since = ready.known(path) {
             let known = now - since
             if let held { return WaitingDrop(path: path.bytes, known: known, waiting: .held(held.text(at: .now()))) }
+            if let outside {
+                let text = outside.text(at: .now())
+                return WaitingDrop(path: path.bytes, known: known, waiting: .outside(text))
+            }
             if isYielding { return WaitingDrop(path: path.bytes, known: known, waiting: .yielding) }
             let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
             let share = ready.isHeldBack(path) ? producer(of: path).map { Waiting.share($0) } : nil
@@ -80,7 +84,9 @@ extension Intake {
     /// Whether drops may be claimed has changed.
     func noteObstacle() {
         let waiting: Waiting? =
-            if let held { .held(held.news) } else if let paused { .paused(paused.summary) } else {
+            if let held { .held(held.news) } else if let paused { .paused(paused.summary) } else if let outside {
+                .outside(outside.text(at: .now()))
+            } else {
                 isYielding ? .yielding : nil
             }
         obstacles.set(waiting, at: .now())
@@ -89,7 +95,7 @@ extension Intake {
     /// With `once`, or where nothing comes in.
     func reportIfIdle() {
         let hasDrops = !ready.isEmpty || !quarantine.held.isEmpty
-        guard isOnce || spool.isTail, isRunning, hasScanned, !hasDrops || held != nil && heldJobs.isEmpty,
+        guard isOnce || spool.isTail, isRunning, hasScanned, !hasDrops || isHeldBack && heldJobs.isEmpty,
             proofs.count == 0, copying.isEmpty, quickBatches == 0
         else { return }
         let waiting = gate.waiting

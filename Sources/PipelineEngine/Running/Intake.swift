@@ -102,6 +102,8 @@ actor Intake: QueueActor {
     private(set) var paused: Failure? { didSet { noteObstacle() } }
     /// That a person wants nothing to be claimed, whatever else is the matter.
     private(set) var held: HoldRecord? { didSet { noteObstacle() } }
+    /// That it is outside the pipeline's hours.
+    private(set) var outside: OutsideHours? { didSet { noteObstacle() } }
     /// Whether a job runs alone that the daemon may have died of.
     private(set) var isYielding = false { didSet { noteObstacle() } }
     private(set) var isRunning = false
@@ -261,6 +263,14 @@ actor Intake: QueueActor {
         }
     }
 
+    /// Claims nothing as long as it is outside the pipeline's hours.
+    nonisolated func close(_ outside: OutsideHours?) {
+        enqueue { intake in
+            intake.outside = outside
+            if intake.isRunning { intake.turnSoon() }
+        }
+    }
+
     /// Claims nothing as long as a job runs alone.
     nonisolated func yield(_ isYielding: Bool) {
         enqueue { intake in
@@ -371,12 +381,15 @@ actor Intake: QueueActor {
 
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
-        guard isClaiming, paused == nil, held == nil, !isYielding, restEnds == nil, let next = ready.first() else {
+        guard isClaiming, paused == nil, !isHeldBack, !isYielding, restEnds == nil, let next = ready.first() else {
             return false
         }
         guard room.has(next.fingerprint.size), isDue(next.fingerprint.size) else { return false }
         return lane(for: next).map { $0.accepts(ready.count) } ?? true
     }
+
+    /// Whether a person, or the time of day, wants nothing to be claimed.
+    var isHeldBack: Bool { held != nil || outside != nil }
 
     /// When claims may be proved again; nil: at once. Waiting ones share the next process scan.
     private var restEnds: MonotonicTime? {

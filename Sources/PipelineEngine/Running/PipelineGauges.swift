@@ -66,6 +66,8 @@ package struct PipelineGauges: Sendable {
     package var trouble: Trouble?
     package var hold: HoldRecord?
     package var stall: Stall?
+    /// That it is outside its hours.
+    package internal(set) var outside: OutsideHours?
     package var lately = Lately()
 
     package init(
@@ -131,6 +133,7 @@ extension PipelineGauges {
             folders: runner.intake.spool.folders + outputs, waiting: runner.waiting, isTroubled: paused != nil,
             hold: hold, stall: stall)
         self.pipeline = pipeline
+        outside = runner.outside
         (source, inbox, minFree) = (pipeline.source.absolute, pipeline.inbox, pipeline.minFree)
         trouble = paused.flatMap { runner in
             runner.machine.pause.reason.map { Trouble($0, since: runner.pausedAt?.time) }

@@ -27,6 +27,7 @@ extension PipelineRunner {
         if !intake.spool.isTail {
             observer(.started(pipeline: pipeline.name, inbox: pipeline.inbox, adopted: foundCount))
             if let hold { observer(.held(hold)) }
+            if let outside { observer(.closed(pipeline: pipeline.name, outside.text(at: .now()))) }
         }
         note()
         adopted = found.adopted

@@ -52,7 +52,7 @@ final class PipelineRunner {
     /// What a person holds it by.
     private(set) var hold: HoldRecord?
     /// Whether only a job that runs alone may go on.
-    private var isYielding = false
+    private(set) var isYielding = false
     /// Jobs that are to be settled together.
     private var finished: [Settlement] = []
     /// Sizes that finished jobs have released.
@@ -65,6 +65,9 @@ final class PipelineRunner {
     var foundCount = 0
     /// Those of them that the journal does not know, until the intake begins with them.
     var adopted: [Job] = []
+    /// That it is outside its hours, and for which times that was found out.
+    var outside: OutsideHours?
+    var hoursChecked: Range<Timestamp>?
     /// Whether the intake watches, or did.
     var hasIntakeBegun = false
     /// What the intake left that it had claimed; nil until it has ended.
@@ -193,17 +196,17 @@ final class PipelineRunner {
     /// queue of its own, when the intake knows.
     func hold(_ hold: HoldRecord?, done: @escaping @Sendable () -> Void = {}) {
         self.hold = hold
-        intake.lane?.hold(hold?.kind == .pause || isYielding)
+        intake.lane?.hold(mayNotBegin)
         intake.hold(hold) { @Sendable [lane = intake.lane] in
             if let lane { lane.afterBatch(done) } else { done() }
         }
-        send(.held(hold?.kind == .pause))
+        send(.held(isHeld))
     }
 
     /// Nothing is claimed and nothing of a job goes on, but for the one that runs alone; or that is over.
     func yield(_ isYielding: Bool) {
         self.isYielding = isYielding
-        intake.lane?.hold(hold?.kind == .pause || isYielding)
+        intake.lane?.hold(mayNotBegin)
         intake.yield(isYielding)
         send(.yielding(isYielding))
     }

@@ -12,6 +12,8 @@ package struct WaitingReport: Sendable {
     package var unwritten: [String: Int] = [:]
     /// Those in which something does not move.
     package var stalled: [String: Stall] = [:]
+    /// Those that are outside their hours, and until when.
+    package var outside: [String: OutsideHours] = [:]
     /// Whether the engine is about to end.
     package var isStopping = false
 }

@@ -47,6 +47,8 @@ package struct Pipeline: Sendable {
     package var priority: PriorityRule?
     /// How often its stages have their turn, where those of others have it once, with `jobs_at_once`.
     package var weight = 1
+    /// When it works; nil: always.
+    package var hours: HoursRule?
     /// How fast drops are claimed; nil: as they come.
     package var limit: LimitRule?
     /// How transient failures are retried.
