@@ -46,8 +46,8 @@ import Testing
         ),
         (
             "limit: { bytes: 5MiB }",
-            "5:17: error: 'limit.bytes': '5MiB' is not a rate; write how much within a time, such as 50MiB/s; times are "
-                + "s, min, h, d"
+            "5:17: error: 'limit.bytes': '5MiB' is not a rate; write how much within a time, such as 50MiB/s; times "
+                + "are s, min, h, d"
         ),
         ("limit: { jobs: x/s }", "5:16: error: 'limit.jobs': expected a whole number, found 'x'"),
         ("zone: UTC", "5:1: error: 'zone' needs 'hours', which it is about"),

@@ -56,7 +56,8 @@ import Testing
                 state.all += 1
                 state.most = max(state.most, state.now)
             }
-            usleep(500)
+            // Long enough that others would begin meanwhile.
+            for _ in 0..<200 { sched_yield() }
             state.withLock { $0.now -= 1 }
         }
     }

@@ -31,7 +31,7 @@ enum ControlService {
     private static func handlers(_ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed) -> [ControlHandler] {
         let files = DispatchQueue(label: "dropmill.control.files")
         return [
-            waiting(engine), drops(engine), drop(engine), health(engine, reloader), subscribe(feed),
+            waiting(engine), producers(engine), drops(engine), drop(engine), health(engine, reloader), subscribe(feed),
             self.files(reloader, on: files), file(engine, reloader, on: files), preview(engine),
             reload(reloader), hold(engine), cancel(engine), release(engine), bump(engine),
         ] + reading(engine.reading)

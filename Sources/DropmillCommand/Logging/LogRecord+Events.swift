@@ -97,9 +97,10 @@ extension LogRecord {
                 fields: [("pipeline", .text(hold.pipeline))] + (name.map { [("by", .text($0))] } ?? []))
         case .closed(let pipeline, let text):
             self.init(
-                "closed", "\(pipeline): \(text)", fields: [("pipeline", .text(pipeline)), ("reason", .text(text))])
+                "outside_hours", "\(pipeline): \(text)",
+                fields: [("pipeline", .text(pipeline)), ("reason", .text(text))])
         case .opened(let pipeline):
-            self.init("opened", "\(pipeline): its hours have begun", fields: [("pipeline", .text(pipeline))])
+            self.init("within_hours", "\(pipeline): its hours have begun", fields: [("pipeline", .text(pipeline))])
         case .warning(let pipeline, let message):
             self.init(
                 "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,

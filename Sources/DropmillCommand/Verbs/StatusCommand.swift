@@ -19,6 +19,14 @@ struct StatusCommand: StageVerb {
               dropmill status --watch
             """)
 
+    /// What the numbers are of.
+    enum Group: String, ExpressibleByArgument, CaseIterable {
+        case pipeline, producer
+    }
+
+    @Option(help: "What to show numbers of; producers are those of pipelines with 'fair'.")
+    var by = Group.pipeline
+
     @Flag(help: "Refresh every second, until Ctrl-C.")
     var watch = false
 
@@ -27,7 +35,7 @@ struct StatusCommand: StageVerb {
 
     @OptionGroup var state: StateArguments
 
-    @Flag(help: "Print one JSON object: 'daemon' and 'pipelines'; with --watch, one per line.")
+    @Flag(help: "Print one JSON object: 'pipelines', and unless by producer 'daemon'; with --watch, one per line.")
     var json = false
 
     func validate() throws {
@@ -58,6 +66,7 @@ struct StatusCommand: StageVerb {
     private func text(_ stages: StageRegistry, screen: Screen?) throws(ExitCode) -> String {
         let folder = state.folder
         let limit = limit
+        guard by == .pipeline else { return try producers(in: folder, screen) }
         let report = try folder.read { journal throws(JournalError) in
             var report = try StatusReport(journal, isRunning: try folder.isHeld())
             report.add(
@@ -73,6 +82,17 @@ struct StatusCommand: StageVerb {
         guard !json else { return report.json }
         let lines = report.lines(now: .now(), columns: screen?.columns)
         return (screen?.fitting(lines) ?? lines).joined(separator: "\n")
+    }
+
+    private func producers(in folder: StateFolder, _ screen: Screen?) throws(ExitCode) -> String {
+        let report: ProducersReport
+        do throws(ControlClient.Problem) {
+            report = ProducersReport(
+                pipelines: try DaemonRequest.ask(ProducersVerb.self, .init(), in: folder).pipelines)
+        } catch {
+            throw DaemonRequest.failed(error)
+        }
+        return json ? report.json : (screen?.fitting(report.lines) ?? report.lines).joined(separator: "\n")
     }
 
     /// A pipeline as its file describes it now; nil where there is none, or something is wrong with it.

@@ -28,12 +28,16 @@ package struct Lately: Sendable, Equatable {
 
     package private(set) var ended = MinuteBuckets(empty: Tally())
     private var stages: [Place: Stage] = [:]
+    /// By producer, where the pipeline is shared.
+    private(set) var producers = ProducerTally()
 
     package init() {}
 
-    /// A job is over; one that was released counts nowhere. `place`: of the stage that it failed at.
-    package mutating func end(_ job: JobRecord, at place: Place?) {
+    /// A job is over; one that was released counts nowhere. `place`: of the stage that it failed at; `isShared`:
+    /// whether its producer counts, too.
+    package mutating func end(_ job: JobRecord, at place: Place?, isShared: Bool = false) {
         guard let outcome = Figures.Outcome(job), let time = job.finishedAt else { return }
+        if isShared { producers.end(of: job.producer ?? FairRule.others, hasFailed: outcome == .failed) }
         ended.note(at: time) { tally in
             tally.jobs += 1
             if outcome == .failed { tally.failed += 1 }

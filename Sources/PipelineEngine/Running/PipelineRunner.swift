@@ -182,7 +182,10 @@ final class PipelineRunner {
         if outcome == .processed { summary.processed += 1 } else if report.hasFailed { summary.failed += 1 }
         released.append(active.job)
         let place = active.failedPlace.flatMap { places.indices.contains($0) ? places[$0] : nil }
-        lately { $0.end(active.record, at: place?.kind == active.record.failedStage ? place : nil) }
+        let isShared = pipeline.fair != nil
+        lately {
+            $0.end(active.record, at: place?.kind == active.record.failedStage ? place : nil, isShared: isShared)
+        }
         observer(.settled(report))
     }
 

@@ -217,6 +217,16 @@ final class EngineHarness: Sendable {
         }
     }
 
+    /// How the producers of the pipeline stand.
+    func producers() async -> [ProducerStanding] {
+        guard let engine = engine.withLock({ $0 }) else { return [] }
+        return await withCheckedContinuation { continuation in
+            engine.reportProducers(of: nil, limit: 100) { found in
+                continuation.resume(returning: found["test"]?.producers ?? [])
+            }
+        }
+    }
+
     /// What waits in the inbox, as the engine tells it.
     func waiting(limit: Int = 10) async -> InboxSnapshot {
         guard let engine = engine.withLock({ $0 }) else { return InboxSnapshot() }

@@ -1,0 +1,18 @@
+/// What became of producers' jobs since the daemon has begun. Pure, and in memory alone.
+struct ProducerTally: Sendable, Equatable {
+    struct Ends: Sendable, Equatable {
+        var processed = 0
+        var failed = 0
+    }
+
+    private(set) var ends: [String: Ends] = [:]
+
+    /// Those that come when so many are there are counted together.
+    private static let most = 10_000
+    private static let others = "(others)"
+
+    mutating func end(of producer: String, hasFailed: Bool) {
+        let known = ends[producer] != nil || ends.count < Self.most ? producer : Self.others
+        if hasFailed { ends[known, default: Ends()].failed += 1 } else { ends[known, default: Ends()].processed += 1 }
+    }
+}
