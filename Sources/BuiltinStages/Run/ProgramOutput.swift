@@ -1,3 +1,4 @@
+import PipelineKit
 import Programs
 
 /// What a program wrote, for people: the end of each stream, without its secrets.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BuiltinStages
+@testable import PipelineKit
 
 @Suite struct MaskingTests {
     private func masked(_ text: String, _ secrets: [String], cut: (Bool, Bool) = (false, false)) -> String {

@@ -1,14 +1,12 @@
-import PipelineKit
-
 /// Replaces secrets in what is shown.
-enum Masking {
+package enum Masking {
     /// Shorter ones are found everywhere, and hide nothing.
     private static let leastBytes = 4
     private static let mark = Array(Concealed.mark.utf8)
 
     /// The bytes with a mark in the place of each secret; the longer of two that begin at one place goes first.
     /// `beginsWithin`, `endsWithin`: they are a piece of something, and may begin or end within a secret.
-    static func masked(
+    package static func masked(
         _ bytes: [UInt8], _ secrets: [[UInt8]], beginsWithin: Bool = false, endsWithin: Bool = false
     ) -> [UInt8] {
         let secrets = secrets.filter { $0.count >= leastBytes }.sorted { $0.count > $1.count }
