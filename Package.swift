@@ -146,6 +146,9 @@ let package = Package(
             dependencies: ["Files", "PipelineKit", "FolderWatch", "Readiness", "PipelineEngine", "CLinux", system],
             swiftSettings: strict),
         .target(
+            name: "Notifications", dependencies: ["Files", "PipelineKit", "Journal", "Programs", "Web", system],
+            swiftSettings: strict),
+        .target(
             name: "PipelineConfig", dependencies: ["Files", "PipelineKit", "CYaml", system], swiftSettings: strict),
         .target(
             name: "Control", dependencies: ["Files", "PipelineKit", "Journal", "CLinux", system], swiftSettings: strict),
@@ -171,8 +174,8 @@ let package = Package(
             name: "DropmillCommand",
             dependencies: [
                 "Files", "PipelineKit", "BuiltinStages", "Doctor", "Dropmill", "FolderWatch", "Readiness", "Journal",
-                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "Control", "Dashboard", "Digests", "CLinux",
-                "CVersion", system, log, arguments,
+                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "Control", "Dashboard", "Digests",
+                "Notifications", "CLinux", "CVersion", system, log, arguments,
             ],
             swiftSettings: strict),
 
@@ -208,6 +211,13 @@ let package = Package(
             dependencies: [
                 "BuiltinStages", "Archive", "FileTypes", "Files", "PipelineKit", "TestSupport", "dropmill", "beneath",
                 "confined", "oldkernel", "served", system,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "NotificationsTests",
+            dependencies: [
+                "Notifications", "Journal", "SQLiteJournal", "PipelineConfig", "BuiltinStages", "Files", "PipelineKit",
+                "TestSupport", system,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -36,7 +36,7 @@ package struct DescribedKey: Sendable {
             switch key.shape {
             case .value(let schema): schema.words
             case .map: "a map of the following"
-            case .maps: "a list of maps of the following"
+            case .maps: "a map of the following, or a list of such maps"
             case .stages: "a list of stages"
             case .telling: "a stage or a list of stages"
             }

@@ -94,14 +94,7 @@ extension PipelineDecoder {
                 OptionProblem("'aging' needs 'priority', which says what comes first", at: entry.position))
         }
         guard let entry = map.given("priority") else { return nil }
-        guard case .list(let members) = entry.value.content else {
-            problems.append(
-                entry.value.problem(
-                    "'priority' must be a list of maps of match or path, and level; found "
-                        + EscapedText.of(entry.value.kind)))
-            return nil
-        }
-        let entries = members.compactMap { priority($0) }
+        let entries = entry.value.members.compactMap { priority($0) }
         guard !entries.isEmpty else { return nil }
         return aging.map { PriorityRule(entries, aging: $0) } ?? PriorityRule(entries)
     }

@@ -6,7 +6,7 @@ struct PipelineKey: Sendable {
     indirect enum Shape: Sendable {
         case value(OptionSchema)
         case map([PipelineKey])
-        /// A list of such maps.
+        /// One such map, or a list of them.
         case maps([PipelineKey])
         case stages
         case telling

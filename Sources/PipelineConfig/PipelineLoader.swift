@@ -187,7 +187,9 @@ package struct PipelineLoader: Sendable {
             var expansion = EnvironmentExpansion(environment)
             let expanded = expansion.expand(root)
             found += expansion.problems
-            settings = ServiceSettings(expanded, problems: &found)
+            let base = file.path.removingLastComponent()
+            settings = ServiceSettings(
+                expanded, in: OptionContext(base: base, environment: environment), problems: &found)
         }
         problems += found.map { ConfigProblem($0.message, in: file.path, at: $0.position) }
         return settings

@@ -61,11 +61,7 @@ package struct PipelineSchema {
                 SchemaValue.write(shape, &json)
             case .value(let shape): SchemaValue.optional(&json) { SchemaValue.write(shape, &$0) }
             case .map(let members): SchemaValue.optional(&json) { SchemaValue.map(members, &$0) }
-            case .maps(let members):
-                SchemaValue.optional(&json) { json in
-                    json.text("type", "array")
-                    json.object("items") { SchemaValue.map(members, &$0) }
-                }
+            case .maps(let members): SchemaValue.optional(&json) { SchemaValue.maps(members, &$0) }
             }
         }
     }

@@ -9,11 +9,30 @@ enum SchemaValue {
         json.flag("additionalProperties", false)
         json.object("properties") { json in
             for member in members {
-                guard case .value(let shape) = member.shape else { continue }
-                json.object(member.name) { json in
-                    describe(member, &json)
-                    optional(&json) { write(shape, &$0) }
+                switch member.shape {
+                case .value(let shape): add(member, &json) { write(shape, &$0) }
+                case .map(let members): add(member, &json) { map(members, &$0) }
+                case .maps(let members): add(member, &json) { maps(members, &$0) }
+                case .stages, .telling: break
                 }
+            }
+        }
+    }
+
+    private static func add(_ key: PipelineKey, _ json: inout JSONText, _ write: (inout JSONText) -> Void) {
+        json.object(key.name) { json in
+            describe(key, &json)
+            optional(&json, write)
+        }
+    }
+
+    /// One such map, or a list of them.
+    static func maps(_ members: [PipelineKey], _ json: inout JSONText) {
+        json.array("anyOf") { json in
+            json.object { map(members, &$0) }
+            json.object { json in
+                json.text("type", "array")
+                json.object("items") { map(members, &$0) }
             }
         }
     }

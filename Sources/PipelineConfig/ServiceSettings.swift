@@ -1,6 +1,6 @@
 import Files
 package import Glibc
-import PipelineKit
+package import PipelineKit
 
 /// What is set for the daemon itself, apart from its pipelines.
 package struct ServiceSettings: Sendable, Equatable {
@@ -17,19 +17,18 @@ package struct ServiceSettings: Sendable, Equatable {
     package var jobsAtOnce: Int?
     /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
+    /// Who is told of what.
+    package var notify = NotifyPlan()
 
     package init() {}
 
     /// The keys whose values are not the same.
     package func changes(from old: ServiceSettings) -> [String] {
-        zip(
-            Self.keys,
-            [
-                controlGroup != old.controlGroup, controlGroupMay != old.controlGroupMay, stall != old.stall,
-                jobsAtOnce != old.jobsAtOnce,
-            ]
-        )
-        .compactMap { $1 ? $0 : nil }
+        let changes = [
+            controlGroup != old.controlGroup, controlGroupMay != old.controlGroupMay, stall != old.stall,
+            jobsAtOnce != old.jobsAtOnce, notify != old.notify,
+        ]
+        return zip(Self.keys, changes).compactMap { $1 ? $0 : nil }
     }
 
     static let described: [PipelineKey] = [
@@ -43,11 +42,14 @@ package struct ServiceSettings: Sendable, Equatable {
         PipelineKey(
             "jobs_at_once", .value(.integer(1...100_000)),
             "how many stages of all pipelines may run at once; unless given, as many as they have workers"),
+        PipelineKey(
+            "notify", .maps(NotifyDecoder.entry), "who is told of what; see docs/notifications.md, unless given, nobody"
+        ),
     ]
     private static let keys = described.map(\.name)
 
     /// What a file says, and what is wrong with it.
-    init(_ root: OptionNode, problems: inout [OptionProblem]) {
+    init(_ root: OptionNode, in context: OptionContext, problems: inout [OptionProblem]) {
         let map = OptionMap(root, name: "", of: "a settings file", keys: Self.keys, problems: &problems)
         controlGroup = map.read("control_group", problems: &problems, PipelineDecoder.group)
         controlGroupMay =
@@ -62,6 +64,11 @@ package struct ServiceSettings: Sendable, Equatable {
             } ?? stall
         jobsAtOnce = map.read("jobs_at_once", problems: &problems) { node throws(OptionProblem) in
             try node.integer(in: 1...100_000)
+        }
+        if let entry = map.given("notify") {
+            var decoder = NotifyDecoder(context)
+            notify = decoder.plan(entry.value)
+            problems += decoder.problems
         }
         if let entry = map.given("control_group_may"), map.given("control_group") == nil,
             !map.isMisspelt("control_group")

@@ -34,6 +34,7 @@ enum Migrations {
         ("12 dismissals", "ALTER TABLE jobs ADD COLUMN dismissed TEXT"),
         ("12 failures", failures),
         ("13 searches", searches),
+        ("14 outbox", outbox),
     ]
 
     /// The name of the last one.
@@ -297,6 +298,27 @@ enum Migrations {
         CREATE INDEX jobs_of_original ON jobs (original, claimed_at) WHERE state = 'failed';
         DROP INDEX jobs_unfinished;
         CREATE INDEX jobs_unfinished ON jobs (claimed_at) WHERE \(JobRow.isUnfinished);
+        """
+
+    /// Messages that are to be sent, and what was told of each rule's events.
+    private static let outbox = """
+        CREATE TABLE outbox (
+            id TEXT NOT NULL PRIMARY KEY,
+            rule TEXT NOT NULL,
+            event TEXT NOT NULL,
+            pipeline TEXT NOT NULL,
+            content TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            tries INTEGER NOT NULL,
+            next INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE notified (
+            rule TEXT NOT NULL,
+            event TEXT NOT NULL,
+            pipeline TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (rule, event, pipeline)
+        ) WITHOUT ROWID;
         """
 
     /// For whom a program asked that others sign in to.

@@ -304,7 +304,7 @@ package final class SQLiteJournal: Journal {
     }
 
     /// The same, on the disk when it returns, however durable all else is.
-    private func durably<Value>(_ body: (Connection) throws -> Value) throws(JournalError) -> Value {
+    func durably<Value>(_ body: (Connection) throws -> Value) throws(JournalError) -> Value {
         try writing { writer in
             try writer.withWriter { db in
                 try db.execute("PRAGMA synchronous = FULL")

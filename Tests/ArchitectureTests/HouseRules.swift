@@ -23,6 +23,7 @@ enum HouseRules {
             "Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "Journal", "SQLiteJournal",
         ],
         "PipelineConfig": ["Files", "PipelineKit", "CYaml"],
+        "Notifications": ["Files", "PipelineKit", "Journal", "Programs", "Web"],
         "Doctor": ["Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "PipelineEngine"],
         "Control": ["Files", "PipelineKit", "CLinux", "Journal"],
         "Dashboard": ["Files", "PipelineKit", "CLinux", "CDashboard", "Journal", "Control", "Digests"],
@@ -34,7 +35,7 @@ enum HouseRules {
         "DropmillCommand": [
             "Files", "PipelineKit", "CLinux", "CVersion", "FolderWatch", "Readiness", "Journal", "BuiltinStages",
             "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Control", "Doctor", "Dashboard", "Dropmill",
-            "Digests",
+            "Digests", "Notifications",
         ],
         "DropmillProgram": ["CStart", "BuiltinStages", "DropmillCommand"],
     ]

@@ -137,7 +137,7 @@ struct SchemaValidationTests {
         "ready: {quite: 1s}\nstages: [checksum]", "ready: {unit: fold}\nstages: [checksum]",
         "ready: {quiet: 1}\nstages: [checksum]", "match: {includes: ['*']}\nstages: [checksum]",
         "match: {include: []}\nstages: [checksum]", "match: {depth: some}\nstages: [checksum]",
-        "fair: {by: owner, weight: {root: 0}}\nstages: [checksum]", "priority: {match: a}\nstages: [checksum]",
+        "fair: {by: owner, weight: {root: 0}}\nstages: [checksum]", "priority: a\nstages: [checksum]",
         "active: {job: 3}\nstages: [checksum]", "active: {jobs: 0}\nstages: [checksum]",
         "order: random\nstages: [checksum]", "min_free: lots\nstages: [checksum]",
         "retry: {attempts: 0}\nstages: [checksum]", "stages: [{checksum: {workers: foo}}]",

@@ -119,8 +119,8 @@ import Testing
                 + "smaller number"
         ),
         (
-            "priority: { match: a, level: 1 }",
-            "5:11: error: 'priority' must be a list of maps of match or path, and level; found a map"
+            "priority: a",
+            "5:11: error: 'priority' must be a map of match, path, level; found 'a'"
         ),
         (
             "priority: [ { level: 1 } ]",

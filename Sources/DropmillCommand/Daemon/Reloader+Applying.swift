@@ -5,11 +5,12 @@ import PipelineKit
 extension Reloader {
     /// Puts what was read in force in a daemon: the pipelines and who may ask, or neither.
     static func applying(
-        to engine: Engine, _ control: ControlServer?, warn: @escaping @Sendable (String) -> Void
+        to engine: Engine, _ control: ControlServer?, _ notify: NotifyService,
+        warn: @escaping @Sendable (String) -> Void
     ) -> Apply {
         { @Sendable pipelines, settings, news throws(EngineError) in
             let before = try engine.admit(settings.controlGroup)
-            let reloaded: Reloaded
+            var reloaded: Reloaded
             do throws(EngineError) {
                 reloaded = try engine.reload(pipelines, settings: news)
             } catch {
@@ -19,6 +20,8 @@ extension Reloader {
             }
             engine.setStall(settings.stall)
             engine.setJobsAtOnce(settings.jobsAtOnce)
+            notify.use(settings.notify)
+            reloaded.warnings += settings.notify.warnings(among: pipelines.map(\.name))
             do throws(IOError) {
                 try control?.admit(ControlAccess(settings))
             } catch {

@@ -68,19 +68,22 @@ final class Reloader: Sendable {
     private let patience: Double
     private let retry: Duration?
     private let awaiting: Awaiting
+    private let heard: @Sendable (Outcome) -> Void
 
     /// For a daemon that starts with what was read of these files. `patience`: how many seconds a reload waits for them
     /// to be read; `retry`: how often folders are looked at that did not
-    /// answer at the start, if at all; `awaiting`: told which of its pipelines have not begun yet, when that changes.
+    /// answer at the start, if at all; `awaiting`: told which of its pipelines have not begun yet, when that changes;
+    /// `heard`: told what became of each reload.
     init(
         _ paths: [FilePath], settings place: SettingsPlace, loader: PipelineLoader, loaded: PipelineReading,
         _ settings: ServiceSettings, _ lookout: Lookout, service: ServiceNotifier? = nil, patience: Double = patience,
         retry: Duration? = .seconds(10), awaiting: @escaping Awaiting = { @Sendable _ in },
+        heard: @escaping @Sendable (Outcome) -> Void = { @Sendable _ in },
         report: @escaping @Sendable (EngineEvent) -> Void
     ) {
         (self.paths, self.place, self.loader, self.lookout) = (paths, place, loader, lookout)
         (self.service, self.patience, self.retry) = (service, patience, retry)
-        (self.awaiting, self.report) = (awaiting, report)
+        (self.awaiting, self.heard, self.report) = (awaiting, heard, report)
         state = Mutex(State(loaded: loaded.files, settings: settings, silent: loaded.silent))
     }
 
@@ -214,6 +217,7 @@ final class Reloader: Sendable {
             return false
         }
         if taken != nil { awaiting([]) }
+        heard(outcome)
         if case .refused(let problems) = outcome {
             guard !isStopping else { return (.stopping, nil) }
             let reasons = problems.joined(separator: "; ")

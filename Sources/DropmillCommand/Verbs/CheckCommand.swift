@@ -46,14 +46,14 @@ struct CheckCommand: StageVerb {
         guard json else {
             let loaded = try PipelineArguments.orReport(reading.pipelines)
             for pipeline in loaded { print(Self.summary(of: pipeline)) }
-            for warning in warnings(of: loaded) { StandardError.print("warning: \(warning)") }
+            for warning in warnings(of: loaded, reading.files, stages) { StandardError.print("warning: \(warning)") }
             for problem in silent { StandardError.print(problem.description) }
             if !silent.isEmpty { throw ExitStatus.busy }
             return
         }
         do throws(ConfigProblems) {
             let loaded = try reading.pipelines.get()
-            print(Self.json(loaded, silent, warnings(of: loaded)))
+            print(Self.json(loaded, silent, warnings(of: loaded, reading.files, stages)))
         } catch {
             print(Self.json([], error.all + silent))
             throw ExitStatus.configuration
@@ -61,12 +61,14 @@ struct CheckCommand: StageVerb {
         if !silent.isEmpty { throw ExitStatus.busy }
     }
 
-    /// What is on record of pipelines that may be the same under another name.
-    private func warnings(of loaded: [Pipeline]) -> [String] {
+    /// What is on record of pipelines that may be the same under another name; and what in the settings speaks of none.
+    private func warnings(of loaded: [Pipeline], _ files: PipelineFiles, _ stages: StageRegistry) -> [String] {
         let left = state.folder(for: pipelines.paths).peek { journal throws(JournalError) in
             try UnloadedJobs.all(in: journal, but: loaded)
         }
-        return (left ?? []).filter { $0.heir != nil }.map(\.text)
+        let settings = try? PipelineArguments.loader(stages).settings(of: files)
+        let names = loaded.map(\.name)
+        return (left ?? []).filter { $0.heir != nil }.map(\.text) + (settings?.notify.warnings(among: names) ?? [])
     }
 
     /// `scans: in → unpack → move → done`

@@ -83,16 +83,22 @@ struct RunCommand: StageVerb {
         let output = logging.output()
         let log = logging.jobLog(on: output, namesPipeline: reading.files.all.count > 1)
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
+        let folder = state.folder(for: pipelines.paths).path
+        let notify = NotifyService(in: folder, once: once) { @Sendable message in
+            log.record(.warning(pipeline: nil, message: message))
+            feed.note(.warning(pipeline: nil, message: message))
+        }
         let tell = { @Sendable (event: EngineEvent) in
             log.record(event)
             feed.note(event)
+            notify.note(event)
         }
         let warn = { @Sendable (message: String) in tell(.warning(pipeline: nil, message: message)) }
         service?.warn(by: warn)
         for left in reading.silent {
             warn("\(left.file.text) is not started: \(left.text)" + (once ? "" : "; it begins as soon as that does"))
         }
-        let folder = state.folder(for: pipelines.paths).path
+        for warning in inForce.notify.warnings(among: loaded.map(\.name)) { warn(warning) }
         var configuration = EngineConfiguration(
             state: folder, once: once, keepHistory: keepHistory,
             judge: FormatProgram.own.judge)
@@ -112,18 +118,21 @@ struct RunCommand: StageVerb {
         awaiting(reading.silent)
         let reloader = Reloader(
             pipelines.given, settings: settings.place, loader: loader, loaded: reading, inForce, lookout,
-            service: service, retry: once ? nil : .seconds(10), awaiting: awaiting, report: tell)
+            service: service, retry: once ? nil : .seconds(10), awaiting: awaiting,
+            heard: { @Sendable in notify.note($0) }, report: tell)
         let record = ControlRecord(
             trail: { @Sendable in engine.auditTrail }, warn: { @Sendable in tell(.trouble(message: $0)) })
         let sending = SendingQueue(engine)
         engine.beforeClosing { @Sendable in sending.close($0) }
         let desk = UploadDesk(engine, warn: warn)
         engine.beforeClosing { @Sendable in desk.close($0) }
+        engine.beforeClosing { @Sendable in notify.close($0) }
         let watchdog = Watchdog(for: service, engine, warn: warn)
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
             service?.stopping()
             reloader.end()
+            notify.stop()
             sending.stop()
             engine.stop(grace: grace)
         } reload: { @Sendable in
@@ -145,12 +154,13 @@ struct RunCommand: StageVerb {
             output.flush()
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
+        notify.begin(inForce.notify, engine, reloader)
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
         let control = ControlService.open(
-            in: folder, engine, reloader, feed, sending, desk, access: ControlAccess(inForce), record: record,
+            in: folder, engine, reloader, feed, sending, desk, notify, access: ControlAccess(inForce), record: record,
             warn: warn)
         desk.sweep()
-        reloader.begin(with: loaded, Reloader.applying(to: engine, control, warn: warn))
+        reloader.begin(with: loaded, Reloader.applying(to: engine, control, notify, warn: warn))
         let summary = outcome.wait()
         control?.stop()
         service?.flush()

@@ -143,6 +143,9 @@ package actor Engine: QueueActor {
     /// Where changes are put on record; nil where the engine does not run.
     package nonisolated var auditTrail: (any AuditTrail)? { sync { $0.opened }?.journal }
 
+    /// Where messages wait until they are sent; nil where the engine does not run.
+    package nonisolated var outbox: (any Outbox)? { sync { $0.opened }?.journal }
+
     /// The journal for those who only look; nil before it is started, and afterwards.
     package nonisolated var reading: (any JournalReading)? { sync { $0.opened }?.journal }
 

@@ -1,0 +1,199 @@
+import Control
+@preconcurrency import Dispatch
+import Files
+import Journal
+import Notifications
+import PipelineConfig
+import PipelineEngine
+import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// Has a daemon tell people what happens, as `notify` asks for it. Without that it is nothing but a flag.
+final class NotifyService: Sendable {
+    private struct State {
+        var plan = NotifyPlan()
+        var notifier: Notifier?
+        var pinger: Pinger?
+        var world: NotifyWorld?
+        var outbox: (any Outbox)?
+        var isClosing = false
+    }
+
+    /// How long the end of a run with `--once` waits for messages.
+    private static let patienceAtEnd = Duration.seconds(10)
+
+    private let sender: NoticeSender
+    private let once: Bool
+    private let warn: @Sendable (String) -> Void
+    private let state = Mutex(State())
+    /// Whether there are rules.
+    private let isOn = Atomic(false)
+    private let tests = DispatchQueue(label: "dropmill.notify.tests", attributes: .concurrent)
+
+    /// `folder`: the state folder.
+    init(in folder: FilePath, once: Bool, warn: @escaping @Sendable (String) -> Void) {
+        sender = NoticeSender(folder: folder.appending("notify"), environment: Environment.variables)
+        (self.once, self.warn) = (once, warn)
+    }
+
+    /// The engine has started: tells from now on what is, and what was not told before.
+    func begin(_ plan: NotifyPlan, _ engine: Engine, _ reloader: Reloader) {
+        let disks = DiskWatch()
+        let probe = JournalProbe { @Sendable () throws(JournalError) in try engine.probeJournal() }
+        let world = NotifyWorld(
+            look: { @Sendable [weak self] in
+                self?.look(engine, reloader, disks, isFirst: $0) ?? NotifyLook(pipelines: [])
+            },
+            problems: { @Sendable in ControlService.answer(engine, reloader, probe).problems }, warn: warn)
+        state.withLock { ($0.world, $0.outbox) = (world, engine.outbox) }
+        use(plan)
+    }
+
+    /// Another plan is in force.
+    func use(_ plan: NotifyPlan) {
+        let (notifier, pinger, isNew) = state.withLock { state -> (Notifier?, Pinger?, Bool) in
+            state.plan = plan
+            guard let world = state.world, let outbox = state.outbox, !state.isClosing else { return (nil, nil, false) }
+            let isNew = state.notifier == nil && !plan.rules.isEmpty
+            if isNew { state.notifier = Notifier(outbox, world, sender, isStanding: !once) }
+            if !once, state.pinger == nil, !plan.pings.isEmpty { state.pinger = Pinger(world, sender) }
+            return (state.notifier, state.pinger, isNew)
+        }
+        if isNew {
+            sender.tidy()
+            notifier?.begin(plan.rules)
+        } else {
+            notifier?.use(plan.rules)
+        }
+        pinger?.use(plan.pings)
+        isOn.store(!plan.rules.isEmpty, ordering: .relaxed)
+    }
+
+    /// Called for whatever happens.
+    func note(_ event: EngineEvent) {
+        guard isOn.load(ordering: .relaxed), let notifier = state.withLock({ $0.notifier }) else { return }
+        switch event {
+        case .settled(let report): if report.hasFailed, !report.isCancelled { notifier.noteFailure() }
+        case .paused(let pipeline, let failure): notifier.note(.paused, of: pipeline, Self.text(failure))
+        case .resumed(let pipeline, _): notifier.note(.paused, of: pipeline, nil)
+        case .stalled(let pipeline, let stall):
+            notifier.note(.stalled, of: pipeline, Self.text(stall, pipeline))
+        case .moving(let pipeline, _): notifier.note(.stalled, of: pipeline, nil)
+        default: break
+        }
+    }
+
+    /// What became of a reload.
+    func note(_ outcome: Reloader.Outcome) {
+        guard let notifier = state.withLock({ $0.notifier }) else { return }
+        switch outcome {
+        case .taken: notifier.note(.reloadRefused, of: "", nil)
+        case .refused(let problems): notifier.note(.reloadRefused, of: "", Self.text(problems))
+        case .stopping: break
+        }
+    }
+
+    /// What is to be kept no longer could not be removed, and why; nil: it could. `pipeline`: empty for the history.
+    func noteRetention(of pipeline: String, _ reason: String?) {
+        state.withLock { $0.notifier }?.note(.retentionFailed, of: pipeline, reason)
+    }
+
+    /// The engine is about to close its journal.
+    func close(_ done: @escaping @Sendable () -> Void) {
+        isOn.store(false, ordering: .relaxed)
+        let (notifier, pinger) = state.withLock { state in
+            state.isClosing = true
+            return (state.notifier, state.pinger)
+        }
+        pinger?.close()
+        guard let notifier else { return done() }
+        notifier.close(last: once ? Self.patienceAtEnd : nil, then: done)
+    }
+
+    /// Nothing more is told: the daemon was asked to stop.
+    func stop() {
+        guard !once else { return }
+        close { @Sendable in }
+    }
+
+    // MARK: Trying
+
+    /// Tries the entry of that number, or all, and tells what came of it.
+    func test(_ number: Int?, _ done: @escaping @Sendable (Result<NotifyVerb.Answer, ControlProblem>) -> Void) {
+        let (plan, world) = state.withLock { ($0.plan, $0.world) }
+        let all = plan.rules.map(\.number) + plan.pings.map(\.number)
+        if let number, !all.contains(number) {
+            let there = all.isEmpty ? "there is no 'notify' in dropmill.yaml" : "there are \(all.count)"
+            return done(.failure(ControlProblem("there is no notify[\(number)]; \(there)")))
+        }
+        guard !all.isEmpty, let world else {
+            return done(.failure(ControlProblem("nobody is told of anything; write 'notify' in dropmill.yaml")))
+        }
+        let rules = plan.rules.filter { number == nil || number == $0.number }
+        let pings = plan.pings.filter { number == nil || number == $0.number }
+        // All at once: one that hangs must not have the others answered late.
+        let outcomes = Mutex<[NotifyVerb.Outcome]>([])
+        tests.async { @Sendable [sender] in
+            DispatchQueue.concurrentPerform(iterations: rules.count + pings.count) { index in
+                let outcome: NotifyVerb.Outcome
+                if index < rules.count {
+                    let rule = rules[index]
+                    let notice = NoticeText.test(rule, at: .now())
+                    let delivery = sender.send(notice, to: rule.target) { @Sendable in false }
+                    outcome = .init(rule.number, rule.target.shown, delivery)
+                } else {
+                    let ping = pings[index - rules.count]
+                    outcome = .init(ping.number, ping.shown, sender.ping(ping, world.problems()) { @Sendable in false })
+                }
+                outcomes.withLock { $0.append(outcome) }
+            }
+            done(.success(.init(outcomes: outcomes.withLock { $0.sorted { $0.entry < $1.entry } })))
+        }
+    }
+
+    // MARK: What is
+
+    private func look(_ engine: Engine, _ reloader: Reloader, _ disks: DiskWatch, isFirst: Bool) -> NotifyLook {
+        let (plan, isClosing) = state.withLock { ($0.plan, $0.isClosing) }
+        // What has ended last is in the journal then.
+        if isClosing { do throws(JournalError) { try engine.probeJournal() } catch {} }
+        let (health, gauges) = (engine.health, engine.gauges)
+        var look = NotifyLook(pipelines: gauges.map(\.name))
+        guard !health.isStopping, !isClosing else { return look }
+        // What an earlier run had paused may be about to pause again.
+        if !isFirst {
+            look.troubles[.paused] = health.paused.mapValues(Self.text)
+            look.troubles[.stalled] = Dictionary(
+                uniqueKeysWithValues: health.stalled.map { name, stall in
+                    (name, Self.text(stall, name))
+                })
+        }
+        if case .refused(let problems) = reloader.last?.outcome {
+            look.troubles[.reloadRefused] = ["": Self.text(problems)]
+        } else {
+            look.troubles[.reloadRefused] = [:]
+        }
+        if plan.rules.contains(where: { $0.events.contains(.diskLow) }) {
+            look.troubles[.diskLow] = disks.low(gauges)
+        }
+        return look
+    }
+
+    private static func text(_ failure: Failure) -> String { "\(failure.summary) \(failure.remedy)" }
+
+    private static func text(_ stall: Stall, _ pipeline: String) -> String {
+        "\(stall.text); \(stall.remedy(pipeline))"
+    }
+
+    private static func text(_ problems: [String]) -> String {
+        let shown = problems.prefix(10).joined(separator: "\n")
+        return problems.count > 10 ? "\(shown)\nand \(problems.count - 10) more" : shown
+    }
+}
+
+extension NotifyVerb.Outcome {
+    fileprivate init(_ entry: Int, _ shown: String, _ delivery: Delivery) {
+        self.init(entry: entry, to: shown, taken: delivery.isTaken, said: delivery.said)
+    }
+}

@@ -1,0 +1,20 @@
+package import Files
+
+/// Keeps messages until they are sent, and what was told by whom they are for; and knows what there is to tell. Calls
+/// block and may be made from any thread.
+package protocol Outbox: Sendable {
+    /// All that is in it.
+    func outbox() throws(JournalError) -> (notices: [Notice], standings: [NoticeStanding])
+
+    /// Changes it, all or nothing; when it returns that is on the disk, whatever else is not.
+    func change(_ change: OutboxChange) throws(JournalError)
+
+    /// What has become of each pipeline's jobs.
+    func figures() throws(JournalError) -> [String: Figures]
+
+    /// A pipeline's failures that were over after that time, as far as they are somebody's to look at.
+    func failures(of pipeline: String, after time: Timestamp) throws(JournalError) -> RecentFailures
+
+    /// How many failed after that time in all. Looks at all jobs that were over after it.
+    func failureCount(of pipeline: String, after time: Timestamp) throws(JournalError) -> UInt64
+}

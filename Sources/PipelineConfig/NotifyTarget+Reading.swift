@@ -1,0 +1,136 @@
+import Files
+import PipelineKit
+import SystemPackage
+
+extension NotifyTarget {
+    /// What `to` of a rule says; nil where it is wrong, which is reported.
+    init?(_ rule: OptionMap, _ entry: OptionNode, _ context: OptionContext, _ problems: inout [OptionProblem]) {
+        let ways = Way.allCases.map(\.rawValue)
+        guard let given = rule.given("to") else {
+            if !rule.isMisspelt("to") {
+                let words = ways.joined(separator: ", ")
+                problems.append(
+                    entry.problem("'\(rule.name)' needs 'to', where its messages go: one of \(words)"))
+            }
+            return nil
+        }
+        let name = rule.path(to: "to")
+        let map = OptionMap(given.value, name: name, keys: NotifyDecoder.target.map(\.name), problems: &problems)
+        guard case .map = given.value.content else { return nil }
+        let found = Way.allCases.filter { map.given($0.rawValue) != nil }
+        guard let way = found.first else {
+            if !ways.contains(where: map.isMisspelt) {
+                problems.append(
+                    OptionProblem(
+                        "'\(name)' says no way; give one of \(ways.joined(separator: ", "))", at: given.position))
+            }
+            return nil
+        }
+        if let other = found.dropFirst().first, let second = map.given(other.rawValue) {
+            problems.append(
+                OptionProblem(
+                    "'\(name)' has both '\(way.rawValue)' and '\(other.rawValue)'; make a rule of its own of each",
+                    at: second.position))
+        }
+        self.init(way)
+        let before = problems.count
+        refuse(["headers", "ca", "insecure"], unless: way.isWeb, "a way over HTTP", map, &problems)
+        refuse(["body"], unless: way == .webhook, "'webhook'", map, &problems)
+        refuse(["from"], unless: way == .mail, "'mail'", map, &problems)
+        switch way {
+        case .ntfy, .apprise, .webhook: readWeb(map, context, &problems)
+        case .mail:
+            recipients = map.read(way.rawValue, problems: &problems, Self.addresses) ?? []
+            sender = map.read("from", problems: &problems, Self.address)
+        case .run: command = map.read(way.rawValue, problems: &problems, Self.command) ?? []
+        }
+        if problems.count > before { return nil }
+    }
+
+    private func refuse(
+        _ keys: [String], unless isMeant: Bool, _ owner: String, _ map: OptionMap, _ problems: inout [OptionProblem]
+    ) {
+        for key in keys where !isMeant {
+            guard let entry = map.given(key) else { continue }
+            problems.append(
+                OptionProblem("'\(map.path(to: key))' is for \(owner) only; leave it out", at: entry.position))
+        }
+    }
+
+    private mutating func readWeb(_ map: OptionMap, _ context: OptionContext, _ problems: inout [OptionProblem]) {
+        insecure =
+            map.read("insecure", problems: &problems) { node throws(OptionProblem) in try node.bool() } ?? false
+        headers =
+            map.read("headers", problems: &problems) { node throws(OptionProblem) in
+                try Self.headers(node, context)
+            } ?? []
+        body = map.read("body", problems: &problems) { node throws(OptionProblem) in try NotifyTemplate(node) }
+        authorities = map.read("ca", problems: &problems) { node throws(OptionProblem) in
+            context.base.pushing(FilePath(try node.string())).lexicallyNormalized()
+        }
+        let hasSecrets = headers.contains { SecretText.isIn($0.value.source) }
+        let isInsecure = insecure
+        url = map.read(way.rawValue, problems: &problems) { node throws(OptionProblem) in
+            try NotifyURL(node, in: context, insecure: isInsecure, withSecrets: hasSecrets).text
+        }
+    }
+
+    private static func headers(_ node: OptionNode, _ context: OptionContext) throws(OptionProblem) -> [Header] {
+        guard case .map(let entries) = node.content else {
+            throw node.problem("expected a map, found \(node.kindAlone)")
+        }
+        var headers: [Header] = []
+        for entry in entries {
+            let isName =
+                !entry.key.isEmpty
+                && entry.key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            guard isName else {
+                throw OptionProblem("'\(EscapedText.of(entry.key))' is not a header name", at: entry.position)
+            }
+            guard !["content-length", "transfer-encoding", "expect"].contains(entry.key.lowercased()) else {
+                throw OptionProblem("'\(entry.key)' is set from the message; remove it", at: entry.position)
+            }
+            guard !headers.contains(where: { $0.name.lowercased() == entry.key.lowercased() }) else {
+                throw OptionProblem("the header '\(entry.key)' appears twice", at: entry.position)
+            }
+            let value = try SecretText(entry.value, in: context)
+            guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("write it in one line") }
+            do throws(Failure) { _ = try value.reveal() } catch { throw entry.value.problem(error.fact) }
+            headers.append(Header(name: entry.key, value: value))
+        }
+        return headers
+    }
+
+    private static func addresses(_ node: OptionNode) throws(OptionProblem) -> [String] {
+        var addresses: [String] = []
+        for member in node.members { addresses.append(try address(member)) }
+        guard !addresses.isEmpty else { throw node.problem("name whom mail is for") }
+        return addresses
+    }
+
+    /// One that ends its line or adds another address would write the mail's head.
+    private static func address(_ node: OptionNode) throws(OptionProblem) -> String {
+        let text = try node.string()
+        let isPlain = text.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0.value != 0x7F }
+        guard isPlain, !text.isEmpty, !text.hasPrefix("-"), !text.contains(where: { ",;:<>()\"\\".contains($0) }) else {
+            throw node.problem(
+                "'\(EscapedText.of(text))' is not an address; write a plain one, such as ops@example.org, and a list "
+                    + "for several")
+        }
+        return text
+    }
+
+    private static func command(_ node: OptionNode) throws(OptionProblem) -> [String] {
+        var words: [String] = []
+        for member in node.members { words.append(try member.string()) }
+        guard let first = words.first, !first.isEmpty else { throw node.problem("name the program first") }
+        if case .scalar = node.content, first.contains(" ") {
+            let list = first.split(separator: " ").joined(separator: ", ")
+            throw node.problem("no shell runs it; write a list, such as [\(EscapedText.of(list))]")
+        }
+        guard words.allSatisfy({ !$0.utf8.contains(0) }) else {
+            throw node.problem("a NUL cannot be given to a program")
+        }
+        return words
+    }
+}

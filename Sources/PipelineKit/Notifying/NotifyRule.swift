@@ -1,0 +1,54 @@
+import Files
+
+/// Who is told of what: an entry of `notify`.
+package struct NotifyRule: Sendable, Equatable {
+    /// The least time between two messages about the same, unless another one is given.
+    package static let usualDigest = Duration.seconds(300)
+
+    /// Its place in the file, counted from 1.
+    package let number: Int
+    package let events: Set<NotifyEvent>
+    /// After how long without a processed job a pipeline is quiet; nil where that is not told.
+    package let quiet: Duration?
+    /// Of which pipelines; empty: all.
+    package let pipelines: [Glob]
+    package let target: NotifyTarget
+    /// The least time between two messages about the same.
+    package let digest: Duration
+    /// What it is known by over reloads and restarts: what it tells of, and by which way. Where a message goes may be
+    /// corrected meanwhile, and what has not been sent goes there then.
+    package private(set) var identity: String
+
+    package init(
+        number: Int = 1, events: Set<NotifyEvent>, quiet: Duration? = nil, pipelines: [Glob] = [],
+        target: NotifyTarget, digest: Duration = usualDigest
+    ) {
+        self.number = number
+        self.events = quiet == nil ? events : events.union([.quiet])
+        self.quiet = quiet
+        self.pipelines = pipelines
+        self.target = target
+        self.digest = digest
+        let words =
+            self.events.map(\.rawValue).sorted() + [quiet?.text ?? ""] + pipelines.map(\.pattern)
+            + [target.way.rawValue]
+        identity = Self.hash(words.joined(separator: "\n"))
+    }
+
+    /// Several that are alike are told apart by their order.
+    mutating func follow(_ others: Int) {
+        if others > 0 { identity += "-\(others + 1)" }
+    }
+
+    /// Whether it is about this pipeline.
+    package func concerns(_ pipeline: String) -> Bool {
+        pipelines.isEmpty || pipelines.contains { $0.matches(Array(pipeline.utf8)) }
+    }
+
+    /// FNV-1a: it tells rules apart, and keeps nothing secret.
+    private static func hash(_ text: String) -> String {
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,246 @@
+import Files
+import Journal
+import PipelineKit
+import Testing
+
+@testable import Notifications
+
+/// What is told, by a clock of the test's own.
+@Suite struct NotifierTests {
+    private let fixture = NotifierFixture()
+
+    private func total(_ sender: NotifierFixture.Sender) -> UInt64 {
+        sender.arrived.withLock { $0.reduce(0) { $0 + $1.notice.count } }
+    }
+
+    private func titles(_ sender: NotifierFixture.Sender) -> [String] {
+        sender.arrived.withLock { $0.map(\.notice.title) }
+    }
+
+    @Test func aBurstIsOneMessageAndOneADigest() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed])], sender)
+        notifier.turnNow()
+        #expect(titles(sender) == [], "what was before is not told")
+        // 2,500 in twelve minutes, looked at every second.
+        for second in 0..<720 {
+            for number in 0..<(second < 340 ? 4 : 3) {
+                fixture.outbox.end("press", number == 3 ? "run.failed" : "archive.damaged", at: fixture.now)
+            }
+            notifier.turnNow()
+            fixture.pass(.seconds(1))
+        }
+        #expect(titles(sender).count == 3, "\(titles(sender))")
+        fixture.pass(.seconds(300))
+        notifier.turnNow()
+        #expect(total(sender) == 340 * 4 + 380 * 3)
+        let counts = sender.arrived.withLock { $0.map(\.notice.count) }
+        #expect(counts == [4, 1200, 939, 357] && titles(sender)[2] == "press: 939 more failed")
+        let text = sender.arrived.withLock { $0[1].notice.text }
+        #expect(text == "1200 more of press failed: archive.damaged 900, run.failed 300")
+        #expect(fixture.outbox.notices.isEmpty && fixture.outbox.changes < 20, "\(fixture.outbox.changes)")
+        fixture.pass(.seconds(3600))
+        notifier.turnNow()
+        #expect(titles(sender).count == 4)
+    }
+
+    @Test func nothingIsLostWhileTheOtherSideIsDown() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed, .paused])], sender)
+        sender.isDown.withLock { $0 = true }
+        for minute in 0..<60 {
+            fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+            fixture.set(.paused, minute % 7 == 3 ? ["press": "The disk is full."] : [:])
+            notifier.turnNow()
+            fixture.pass(.seconds(60))
+        }
+        #expect(fixture.outbox.notices.count <= 2, "it is bounded")
+        #expect(sender.tries.withLock { $0 } < 30, "it is left alone for longer and longer")
+        #expect(fixture.warnings.count == 1 && fixture.warnings[0].contains("status 500"), "\(fixture.warnings)")
+        sender.isDown.withLock { $0 = false }
+        fixture.set(.paused, [:])
+        for _ in 0..<30 {
+            notifier.turnNow()
+            fixture.pass(.seconds(60))
+        }
+        let failed = sender.arrived.withLock { $0.filter { $0.notice.event == "failed" } }
+        #expect(failed.reduce(0) { $0 + $1.notice.count } == 60)
+        #expect(failed.count == 2 && failed[1].at - failed[0].at >= .seconds(300))
+        let paused = sender.arrived.withLock { $0.filter { $0.notice.event == "paused" }.map(\.notice) }
+        #expect(paused.first?.state == .begun && paused.last?.state == .over, "\(paused)")
+        #expect(fixture.outbox.notices.isEmpty)
+    }
+
+    @Test func whatCannotBeSentForADayIsDroppedWithAWarning() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed])], sender)
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        sender.isDown.withLock { $0 = true }
+        for _ in 0..<(24 * 60 + 20) {
+            notifier.turnNow()
+            fixture.pass(.seconds(60))
+        }
+        #expect(fixture.outbox.notices.isEmpty)
+        #expect(fixture.warnings.count == 2 && fixture.warnings[1].contains("'press: 1 failed' is dropped"))
+        #expect(sender.tries.withLock { $0 } < 120)
+    }
+
+    /// Killed after it was sent and before that was noted.
+    @Test func whatWasSentAndNotNotedIsSentOnceMoreWithItsID() {
+        let (sender, rules) = (fixture.sender(), [NotifierFixture.rule([.failed])])
+        do {
+            let notifier = fixture.start(rules, sender)
+            fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+            sender.isDown.withLock { $0 = true }
+            notifier.turnNow()
+            #expect(fixture.outbox.notices.count == 1)
+            sender.isDown.withLock { $0 = false }
+            fixture.pass(.seconds(60))
+            fixture.outbox.isBroken = true
+            notifier.turnNow()
+            #expect(titles(sender).count == 1)
+        }
+        fixture.outbox.isBroken = false
+        let next = fixture.start(rules, sender)
+        next.turnNow()
+        fixture.pass(.seconds(3600))
+        next.turnNow()
+        let ids = sender.arrived.withLock { $0.map(\.notice.id) }
+        #expect(ids.count == 2 && ids[0] == ids[1])
+    }
+
+    /// Killed after jobs have failed and before anybody looked.
+    @Test func whatFailedBeforeAKillIsToldByTheNextRun() {
+        let (sender, rules) = (fixture.sender(), [NotifierFixture.rule([.failed])])
+        _ = fixture.start(rules, sender)
+        for _ in 0..<37 { fixture.outbox.end("press", "archive.damaged", at: fixture.now) }
+        let next = fixture.start(rules, sender)
+        #expect(titles(sender) == ["press: 37 failed"])
+        next.turnNow()
+        _ = fixture.start(rules, sender)
+        #expect(titles(sender).count == 1)
+    }
+
+    @Test func failuresThatWereAllMendedAreLeftOut() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed])], sender)
+        fixture.pass(.seconds(1))
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        notifier.turnNow()
+        #expect(titles(sender).count == 1)
+        fixture.pass(.seconds(10))
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        notifier.turnNow()
+        fixture.outbox.mend("press")
+        fixture.pass(.seconds(300))
+        notifier.turnNow()
+        #expect(titles(sender).count == 1)
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        notifier.turnNow()
+        #expect(titles(sender).count == 2 && sender.arrived.withLock { $0[1].notice.count } == 1)
+    }
+
+    @Test func quietIsToldOnceAndItsEndOnce() {
+        let (sender, rules) = (fixture.sender(), [NotifierFixture.rule([], quiet: .seconds(26 * 3600))])
+        let notifier = fixture.start(rules, sender)
+        for _ in 0..<80 {
+            fixture.pass(.seconds(3600))
+            notifier.turnNow()
+        }
+        #expect(titles(sender) == ["press is quiet"])
+        let next = fixture.start(rules, sender)
+        next.turnNow()
+        #expect(titles(sender).count == 1, "a restart tells nothing again")
+        fixture.outbox.end("press", at: fixture.now)
+        for _ in 0..<20 {
+            next.turnNow()
+            fixture.pass(.seconds(3600))
+        }
+        #expect(titles(sender) == ["press is quiet", "press processes again"])
+    }
+
+    @Test func aRecoveryIsToldToWhomTheTroubleWas() {
+        let sender = fixture.sender()
+        let rules = NotifyPlan(rules: [
+            NotifierFixture.rule([.paused]), NotifierFixture.rule([.resumed]), NotifierFixture.rule([.stalled]),
+            NotifierFixture.rule([.paused], pipelines: ["scans*"]),
+        ]).rules
+        let notifier = fixture.start(rules, sender)
+        notifier.note(.paused, of: "press", "The disk is full.")
+        notifier.turnNow()
+        #expect(titles(sender) == ["press is paused"])
+        notifier.note(.paused, of: "press", nil)
+        notifier.turnNow()
+        #expect(titles(sender) == ["press is paused", "press goes on", "press goes on"])
+        #expect(sender.arrived.withLock { Set($0.map(\.notice.rule)) } == Set(rules.prefix(2).map(\.identity)))
+    }
+
+    /// What an earlier run has told, and what is no more, is over.
+    @Test func troubleThatARunDoesNotHaveIsOver() {
+        let (sender, rules) = (fixture.sender(), [NotifierFixture.rule([.paused])])
+        fixture.set(.paused, ["press": "The disk is full."])
+        _ = fixture.start(rules, sender)
+        fixture.set(.paused, nil)
+        let next = fixture.start(rules, sender)
+        #expect(titles(sender) == ["press is paused"], "it may be paused again in a moment")
+        fixture.set(.paused, [:])
+        next.turnNow()
+        #expect(titles(sender) == ["press is paused", "press goes on"])
+    }
+
+    @Test func aReloadNeitherLosesNorTellsTwice() {
+        let sender = fixture.sender()
+        let rule = NotifierFixture.rule([.failed])
+        let notifier = fixture.start([rule], sender)
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        sender.isDown.withLock { $0 = true }
+        notifier.turnNow()
+        var corrected = NotifyTarget(.mail)
+        corrected.recipients = ["ops@example.org"]
+        notifier.use([NotifyRule(number: 2, events: [.failed], target: corrected)])
+        sender.isDown.withLock { $0 = false }
+        fixture.pass(.seconds(60))
+        notifier.turnNow()
+        #expect(titles(sender) == ["press: 1 failed"])
+        notifier.use([])
+        notifier.turnNow()
+        #expect(fixture.outbox.standings.isEmpty && fixture.warnings.count == 1, "\(fixture.warnings)")
+    }
+
+    @Test func messagesOfARuleThatIsGoneAreDroppedWithAWarning() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed])], sender)
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        sender.isDown.withLock { $0 = true }
+        notifier.turnNow()
+        notifier.use([NotifierFixture.rule([.stalled])])
+        notifier.turnNow()
+        #expect(fixture.outbox.notices.isEmpty)
+        #expect(fixture.warnings.last == "1 notification of rules that are gone is dropped")
+    }
+
+    @Test func whatIsKnownOfAPipelineThatIsGoneIsForgotten() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed, .paused], quiet: .seconds(3600))], sender)
+        notifier.note(.paused, of: "press", "The disk is full.")
+        notifier.turnNow()
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        fixture.set(pipelines: ["scans"])
+        for _ in 0..<3 { notifier.turnNow() }
+        #expect(titles(sender) == ["press is paused", "press: 1 failed", "press goes on"])
+        #expect(!fixture.outbox.standings.contains { $0.key.pipeline == "press" })
+    }
+
+    /// As long as the journal cannot be written nothing is sent that nobody would know of later.
+    @Test func whatCannotBeNotedIsNotSent() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed])], sender)
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        fixture.outbox.isBroken = true
+        notifier.turnNow()
+        #expect(titles(sender) == [])
+        fixture.outbox.isBroken = false
+        notifier.turnNow()
+        #expect(titles(sender) == ["press: 1 failed"])
+    }
+}
