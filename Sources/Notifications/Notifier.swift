@@ -28,6 +28,8 @@ package actor Notifier: QueueActor {
     private var figures: [String: Figures]?
     private var began: Timestamp?
     private var alarm: Alarm?
+    /// When it goes off.
+    private var wakesAt = MonotonicTime.distantFuture
     private var lookedForFailure: Timestamp?
     private var looks = 0
     /// Rules whose trouble with sending was reported.
@@ -49,6 +51,7 @@ package actor Notifier: QueueActor {
         alarm = Alarm(on: executor.queue, leeway: .milliseconds(50)) { @Sendable [weak self] in
             self?.assumeIsolated { $0.turn() }
         }
+        setAlarm()
     }
 
     /// Reads what is on record, once; returns whether that is known.
@@ -121,11 +124,6 @@ package actor Notifier: QueueActor {
         stopping.set()
     }
 
-    /// Tries a rule's way with a message that says that nothing has happened. Blocks.
-    package nonisolated func test(_ rule: NotifyRule) -> Delivery {
-        sender.send(NoticeText.test(rule, at: world.now()), to: rule.target) { @Sendable [stopping] in stopping.isSet }
-    }
-
     // MARK: Turns
 
     private func adopt(_ rules: [NotifyRule]) {
@@ -144,7 +142,13 @@ package actor Notifier: QueueActor {
         let now = world.now()
         looks = Self.mostLooks
         let isLate = lookedForFailure.map { now < $0 || now - $0 > Self.pace } ?? true
-        alarm?.set(.now() + (isLate ? Self.delay : Self.pace))
+        wake(by: .now() + (isLate ? Self.delay : Self.pace))
+    }
+
+    private func wake(by time: MonotonicTime) {
+        guard time < wakesAt else { return }
+        wakesAt = time
+        alarm?.set(time)
     }
 
     /// Looks, sends what is due, and sets when to do so again.
@@ -241,6 +245,7 @@ package actor Notifier: QueueActor {
         var pause = min(Self.glance, max(shortest, .milliseconds(200)))
         if looks > 0 { pause = min(pause, Self.delay * (1 << (Self.mostLooks - looks))) }
         if let next = book.next(figures, at: now) { pause = min(pause, max(.milliseconds(20), next - now)) }
-        alarm.set(.now() + pause)
+        wakesAt = .now() + pause
+        alarm.set(wakesAt)
     }
 }

@@ -17,8 +17,12 @@ extension NotifyTarget {
         let name = rule.path(to: "to")
         let map = OptionMap(given.value, name: name, keys: NotifyDecoder.target.map(\.name), problems: &problems)
         guard case .map = given.value.content else { return nil }
-        let found = Way.allCases.filter { map.given($0.rawValue) != nil }
-        guard let way = found.first else {
+        // As they stand there.
+        let found = Way.allCases.compactMap { way in map.given(way.rawValue).map { (way: way, entry: $0) } }
+            .sorted {
+                ($0.entry.position.line, $0.entry.position.column) < ($1.entry.position.line, $1.entry.position.column)
+            }
+        guard let way = found.first?.way else {
             if !ways.contains(where: map.isMisspelt) {
                 problems.append(
                     OptionProblem(
@@ -26,11 +30,11 @@ extension NotifyTarget {
             }
             return nil
         }
-        if let other = found.dropFirst().first, let second = map.given(other.rawValue) {
+        if let other = found.dropFirst().first {
             problems.append(
                 OptionProblem(
-                    "'\(name)' has both '\(way.rawValue)' and '\(other.rawValue)'; make a rule of its own of each",
-                    at: second.position))
+                    "'\(name)' has both '\(way.rawValue)' and '\(other.way.rawValue)'; make a rule of its own of each",
+                    at: other.entry.position))
         }
         self.init(way)
         let before = problems.count

@@ -227,8 +227,42 @@ import Testing
         fixture.outbox.end("press", "archive.damaged", at: fixture.now)
         fixture.set(pipelines: ["scans"])
         for _ in 0..<3 { notifier.turnNow() }
-        #expect(titles(sender) == ["press is paused", "press: 1 failed", "press goes on"])
+        #expect(titles(sender).sorted() == ["press goes on", "press is paused", "press: 1 failed"])
         #expect(!fixture.outbox.standings.contains { $0.key.pipeline == "press" })
+    }
+
+    /// Killed at any moment, with a journal and another side that fail at any time: every failure is told, and what is
+    /// told twice has the same id.
+    @Test(arguments: 0..<40) func whateverHappensEveryFailureIsTold(seed: UInt64) {
+        var random = Generator(seed)
+        let (sender, rules) = (fixture.sender(), [NotifierFixture.rule([.failed])])
+        var notifier = fixture.start(rules, sender)
+        var failed: UInt64 = 0
+        for _ in 0..<400 {
+            fixture.pass(.seconds(Int.random(in: 0...90, using: &random)))
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: notifier = fixture.start(rules, sender)
+            case 1: fixture.outbox.isBroken.toggle()
+            case 2: sender.isDown.withLock { $0.toggle() }
+            case 3...6:
+                failed += 1
+                fixture.outbox.end("press", Bool.random(using: &random) ? "a.b" : "c.d", at: fixture.now)
+            default: notifier.turnNow()
+            }
+        }
+        fixture.outbox.isBroken = false
+        sender.isDown.withLock { $0 = false }
+        for _ in 0..<10 {
+            fixture.pass(.seconds(1000))
+            notifier.turnNow()
+        }
+        let told = sender.arrived.withLock { $0.map(\.notice) }
+        let byID = Dictionary(told.map { ($0.id, $0.count) }) { first, second in
+            #expect(first == second)
+            return first
+        }
+        #expect(byID.values.reduce(0, +) == failed, "\(told.map(\.title))")
+        #expect(fixture.outbox.notices.isEmpty)
     }
 
     /// As long as the journal cannot be written nothing is sent that nobody would know of later.

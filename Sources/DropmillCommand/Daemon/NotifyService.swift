@@ -72,21 +72,23 @@ final class NotifyService: Sendable {
 
     /// Called for whatever happens.
     func note(_ event: EngineEvent) {
-        guard isOn.load(ordering: .relaxed), let notifier = state.withLock({ $0.notifier }) else { return }
+        guard isOn.load(ordering: .relaxed) else { return }
         switch event {
-        case .settled(let report): if report.hasFailed, !report.isCancelled { notifier.noteFailure() }
-        case .paused(let pipeline, let failure): notifier.note(.paused, of: pipeline, Self.text(failure))
-        case .resumed(let pipeline, _): notifier.note(.paused, of: pipeline, nil)
+        case .settled(let report): if report.hasFailed, !report.isCancelled { notifier?.noteFailure() }
+        case .paused(let pipeline, let failure): notifier?.note(.paused, of: pipeline, Self.text(failure))
+        case .resumed(let pipeline, _): notifier?.note(.paused, of: pipeline, nil)
         case .stalled(let pipeline, let stall):
-            notifier.note(.stalled, of: pipeline, Self.text(stall, pipeline))
-        case .moving(let pipeline, _): notifier.note(.stalled, of: pipeline, nil)
+            notifier?.note(.stalled, of: pipeline, Self.text(stall, pipeline))
+        case .moving(let pipeline, _): notifier?.note(.stalled, of: pipeline, nil)
         default: break
         }
     }
 
+    private var notifier: Notifier? { state.withLock { $0.notifier } }
+
     /// What became of a reload.
     func note(_ outcome: Reloader.Outcome) {
-        guard let notifier = state.withLock({ $0.notifier }) else { return }
+        guard let notifier else { return }
         switch outcome {
         case .taken: notifier.note(.reloadRefused, of: "", nil)
         case .refused(let problems): notifier.note(.reloadRefused, of: "", Self.text(problems))
@@ -96,7 +98,7 @@ final class NotifyService: Sendable {
 
     /// What is to be kept no longer could not be removed, and why; nil: it could. `pipeline`: empty for the history.
     func noteRetention(of pipeline: String, _ reason: String?) {
-        state.withLock { $0.notifier }?.note(.retentionFailed, of: pipeline, reason)
+        notifier?.note(.retentionFailed, of: pipeline, reason)
     }
 
     /// The engine is about to close its journal.

@@ -1,6 +1,7 @@
 import Doctor
 import Files
 import Glibc
+import Notifications
 import PipelineConfig
 import PipelineKit
 import SystemPackage
@@ -31,8 +32,9 @@ struct SettingsExamination {
         let group = settings.controlGroup.map { AccountName.group($0) }
         let rights = group.map { "the group \($0) may \(settings.controlGroupMay.rawValue), " } ?? ""
         let found = Finding.good(.file, "\(rights)what rests for \(settings.stall.text) is stalled")
+        let notifying = notifying(settings.notify)
         guard let group, let number = settings.controlGroup, geteuid() != 0, CurrentUser.lacks(number) else {
-            return [found]
+            return [found] + notifying
         }
         let user = CurrentUser.name
         return [
@@ -40,6 +42,18 @@ struct SettingsExamination {
             .problem(
                 .user, "\(user) is no member of 'control_group: \(group)'",
                 "Add it (usermod -aG \(group) \(user)) and start Dropmill again; or run this as the daemon's user"),
-        ]
+        ] + notifying
+    }
+
+    /// Who is told of what, and what would keep that from being sent.
+    private static func notifying(_ plan: NotifyPlan) -> [Finding] {
+        let targets = plan.rules.map { rule in
+            let subject = "notify[\(rule.number)] (\(rule.target.shown))"
+            return NoticeSender.problem(with: rule.target, Environment.variables).map { problem in
+                Finding.problem(.program, "\(subject): \(problem)", "Correct its 'to'")
+            } ?? .good(.program, "\(subject) tells of \(rule.events.map(\.rawValue).sorted().joined(separator: ", "))")
+        }
+        return targets
+            + plan.pings.map { .good(.program, "notify[\($0.number)] (\($0.shown)) is told every \($0.every.text)") }
     }
 }

@@ -33,6 +33,14 @@ package struct NoticeSender: NoticeSending {
         WebSender(url: ping.url, insecure: ping.insecure, isStopped).ping(problems)
     }
 
+    /// Why nothing can be sent there, as far as that can be told without sending; nil where that is nothing.
+    package static func problem(with target: NotifyTarget, _ environment: [String: String]) -> String? {
+        switch target.way {
+        case .ntfy, .apprise, .webhook: WebSender.problem
+        case .mail, .run: ProgramSender.problem(with: target, environment)
+        }
+    }
+
     /// What an earlier run has left is removed.
     package func tidy() {
         ProgramSender(folder, environment) { @Sendable in true }.tidy()

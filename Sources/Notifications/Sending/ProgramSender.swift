@@ -20,27 +20,42 @@ struct ProgramSender {
         (self.folder, self.environment, self.isStopped) = (folder, environment, isStopped)
     }
 
-    func send(_ message: Message, to target: NotifyTarget) -> Delivery {
-        switch target.way {
-        case .mail:
-            let mail = message.mail(to: target.recipients, from: target.sender)
-            return run(["sendmail", "-t", "-i"], in: "\(path):\(Self.mailPlaces)", mail, message)
-        default: return run(target.command, in: path, message.json, message)
-        }
+    /// Why nothing can be sent by it; nil where its program is there.
+    static func problem(with target: NotifyTarget, _ environment: [String: String]) -> String? {
+        let name = command(target).first ?? ""
+        return find(name, for: target, environment) == nil
+            ? "there is no program '\(name)'; install it, or write its path" : nil
     }
 
-    private var path: String { environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin" }
+    private static func command(_ target: NotifyTarget) -> [String] {
+        target.way == .mail ? ["sendmail", "-t", "-i"] : target.command
+    }
 
-    private func run(_ command: [String], in path: String, _ input: String, _ message: Message) -> Delivery {
-        let name = command.first ?? ""
-        guard let executable = name.contains("/") ? FilePath(name) : Program.find(name, in: path) else {
-            return Delivery(isTaken: false, said: "there is no program '\(name)'; install it, or write its path")
+    private static func path(_ environment: [String: String]) -> String {
+        environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    }
+
+    private static func find(
+        _ name: String, for target: NotifyTarget, _ environment: [String: String]
+    ) -> FilePath? {
+        guard !name.contains("/") else { return FilePath(name) }
+        let path = path(environment) + (target.way == .mail ? ":\(mailPlaces)" : "")
+        return Program.find(name, in: path)
+    }
+
+    func send(_ message: Message, to target: NotifyTarget) -> Delivery {
+        let command = Self.command(target)
+        let input =
+            target.way == .mail ? message.mail(to: target.recipients, from: target.sender) : message.json
+        guard let name = command.first, let executable = Self.find(name, for: target, environment) else {
+            let problem = Self.problem(with: target, environment)
+            return Delivery(isTaken: false, said: problem ?? "it names no program")
         }
         let id = message.notice.id
         let files = ["in", "out", "err"].map { folder.appending("\(id).\($0)") }
         defer { for file in files { file.withPlatformString { _ = unlink($0) } } }
         let program = Program(
-            executable, arguments: command.map { Array($0.utf8) }, environment: variables(path, message),
+            executable, arguments: command.map { Array($0.utf8) }, environment: variables(message),
             folder: "/", output: files[1], error: files[2], grace: Self.grace)
         do throws(IOError) {
             try Folder.makeOwn(folder, mode: 0o700)
@@ -80,8 +95,8 @@ struct ProgramSender {
         return Delivery(isTaken: outcome.end == .exited(0), said: end + reason + (text.isEmpty ? "" : ": \(text)"))
     }
 
-    private func variables(_ path: String, _ message: Message) -> [[UInt8]] {
-        var variables = ["PATH=\(path)", "LANG=\(environment["LANG"] ?? "C.UTF-8")"]
+    private func variables(_ message: Message) -> [[UInt8]] {
+        var variables = ["PATH=\(Self.path(environment))", "LANG=\(environment["LANG"] ?? "C.UTF-8")"]
         if let home = environment["HOME"] { variables.append("HOME=\(home)") }
         variables += [
             "DROPMILL_ID=\(message.notice.id)", "DROPMILL_EVENT=\(message.notice.event)",

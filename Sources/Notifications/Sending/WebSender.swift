@@ -46,6 +46,8 @@ struct WebSender {
         return send(body, lines)
     }
 
+    static var problem: String? { WebRequest.problem }
+
     func ping(_ problems: [String]) -> Delivery {
         let text = problems.isEmpty ? "well" : problems.joined(separator: "\n")
         return send(text, [("Content-Type", "text/plain; charset=utf-8")], below: problems.isEmpty ? nil : "fail")
@@ -54,11 +56,12 @@ struct WebSender {
     private func send(_ body: String, _ own: [(name: String, value: String)], below path: String? = nil) -> Delivery {
         guard let source = target.url else { return Delivery(isTaken: false, said: "there is no URL") }
         if let problem = WebRequest.problem { return Delivery(isTaken: false, said: problem) }
-        var url: SecretText.Revealed
+        var url = SecretText.Revealed()
         var lines = own
         var secrets: [String]
         do throws(Failure) {
-            url = try source.reveal()
+            // What is written out of it is shown, but for what may be a secret by its place.
+            for part in source.parts { try url.add(part) }
             secrets = url.secrets
             for header in target.headers {
                 let value = try header.value.reveal()
