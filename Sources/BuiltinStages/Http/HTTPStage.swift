@@ -19,26 +19,7 @@ package struct HTTPStage: OwnStage {
     private static let headers = StageOption<[(key: String, value: SecretText)]>(
         "headers", "request headers, which may hold secrets", takes: "a map of strings", default: [], shown: "",
         schema: .map(.text), takesSecrets: true
-    ) { (node, context) throws(OptionProblem) in
-        guard case .map(let entries) = node.content else {
-            throw node.problem("expected a map, found \(node.kindAlone)")
-        }
-        var headers: [(key: String, value: SecretText)] = []
-        for entry in entries {
-            guard !entry.key.isEmpty, entry.key.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
-            else { throw OptionProblem("'\(EscapedText.of(entry.key))' is not a header name", at: entry.position) }
-            guard !["content-length", "transfer-encoding", "expect"].contains(entry.key.lowercased()) else {
-                throw OptionProblem("'\(entry.key)' is set from the body; remove it", at: entry.position)
-            }
-            guard !headers.contains(where: { $0.key.lowercased() == entry.key.lowercased() }) else {
-                throw OptionProblem("the header '\(entry.key)' appears twice", at: entry.position)
-            }
-            let value = try SecretText(entry.value, in: context)
-            guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("write it in one line") }
-            headers.append((entry.key, value))
-        }
-        return headers
-    }
+    ) { (node, context) throws(OptionProblem) in try node.requestHeaders(in: context) }
     private static let connecting = StageOption<Duration>.duration(
         "connect_timeout", "how long connecting may take", default: .seconds(10))
     private static let stalling = StageOption<Duration>.duration(

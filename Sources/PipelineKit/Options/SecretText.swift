@@ -116,7 +116,7 @@ package struct SecretText: Sendable, Hashable {
         guard FileKind(mode: status.st_mode) == .regular, status.st_size <= 64 << 10 else {
             return "'\(path.text)' is not a usable secret file"
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard SecretFile.isSecret(mode: status.st_mode, owner: status.st_uid, user: geteuid()) else {
             return "the secret file '\(path.text)' is readable by others; run 'chmod 600' on it"
         }
         return nil
