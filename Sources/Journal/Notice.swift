@@ -40,8 +40,16 @@ package struct Notice: Sendable, Equatable {
         title: String, text: String, since: Timestamp, tries: Int = 0, next: Timestamp? = nil
     ) {
         (self.id, self.rule, self.event, self.pipeline) = (id, rule, event, pipeline)
-        (self.state, self.count, self.title, self.text) = (state, count, title, text)
+        (self.state, self.count, self.title, self.text) = (state, count, title, Self.cut(text))
         (self.since, self.tries, self.next) = (since, tries, next ?? since)
+    }
+
+    /// Characters of a text: ntfy makes an attachment of one that has more than 4096 bytes, and rows are to be bounded.
+    private static let longest = 2000
+
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > longest, text.count > longest else { return text }
+        return "\(text.prefix(longest))…"
     }
 
     package static func newID() -> String {

@@ -80,27 +80,10 @@ extension NotifyTarget {
     }
 
     private static func headers(_ node: OptionNode, _ context: OptionContext) throws(OptionProblem) -> [Header] {
-        guard case .map(let entries) = node.content else {
-            throw node.problem("expected a map, found \(node.kindAlone)")
-        }
         var headers: [Header] = []
-        for entry in entries {
-            let isName =
-                !entry.key.isEmpty
-                && entry.key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-            guard isName else {
-                throw OptionProblem("'\(EscapedText.of(entry.key))' is not a header name", at: entry.position)
-            }
-            guard !["content-length", "transfer-encoding", "expect"].contains(entry.key.lowercased()) else {
-                throw OptionProblem("'\(entry.key)' is set from the message; remove it", at: entry.position)
-            }
-            guard !headers.contains(where: { $0.name.lowercased() == entry.key.lowercased() }) else {
-                throw OptionProblem("the header '\(entry.key)' appears twice", at: entry.position)
-            }
-            let value = try SecretText(entry.value, in: context)
-            guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("write it in one line") }
-            do throws(Failure) { _ = try value.reveal() } catch { throw entry.value.problem(error.fact) }
-            headers.append(Header(name: entry.key, value: value))
+        for (name, value) in try node.requestHeaders(in: context) {
+            do throws(Failure) { _ = try value.reveal() } catch { throw node.problem("'\(name)': \(error.fact)") }
+            headers.append(Header(name: name, value: value))
         }
         return headers
     }

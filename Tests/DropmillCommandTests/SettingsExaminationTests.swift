@@ -35,6 +35,23 @@ import Testing
         #expect(found.findings.map(\.grade) == [.good])
     }
 
+    @Test func whereMessagesGoIsTold() throws {
+        let found = try examine(
+            """
+            notify:
+              - { on: [paused, failed], to: { run: [sh, -c, cat] } }
+              - { on: failed, to: { run: no-such-program } }
+              - { ping: { url: https://hc.example/s3cr3t } }
+            """)
+        #expect(
+            found.findings.dropFirst().map(\.fact) == [
+                "notify[1] (run sh) tells of failed, paused",
+                "notify[2] (run no-such-program): there is no program 'no-such-program'; install it, or write its path",
+                "notify[3] (ping https://hc.example/…) is told every 5 min",
+            ])
+        #expect(found.findings.map(\.grade) == [.good, .good, .problem, .good])
+    }
+
     @Test func whatAStartRefusesIsAProblem() throws {
         let wrong = try examine("stal: 2m\n")
         #expect(wrong.path == scratch.path("dropmill.yaml"))
