@@ -24,13 +24,6 @@ struct NotifyTests: DaemonTests {
         for name in names { try scratch.write("x", to: "pipelines/press-in/\(name)") }
     }
 
-    private func log() throws -> String { String(decoding: try ScratchFolder.read(scratch.path("log")), as: UTF8.self) }
-
-    private func hasFailed(_ count: Int) throws -> Bool {
-        try run("jobs", "--state", "failed", "--json").text.split(separator: "\n").count { $0.contains("\"id\"") }
-            >= count
-    }
-
     // MARK: What is told
 
     @Test func theFirstFailureIsToldAtOnceAndTheOthersOnceADigest() async throws {
@@ -150,6 +143,27 @@ struct NotifyTests: DaemonTests {
         let after = try server.requests.count
         #expect(await eventually { ContinuousClock.now - began > .seconds(6) })
         #expect(try server.requests.count == after, "one that has ended tells nothing")
+    }
+
+    @Test func aReloadBringsRulesAndTakesThem() async throws {
+        try settings("stall: 1m")
+        var daemon = try await start()
+        #expect(try run("notify", "--test").text.contains("nobody is told of anything"))
+        try drop("before.zip")
+        #expect(try await eventually { try run("jobs", "--state", "failed").text.contains("before.zip") })
+        try settings("notify: [{ on: failed, pipelines: [press, gone], to: { ntfy: '\(server.url("/new"))' } }]")
+        let reload = try run("reload")
+        #expect(reload.status == 0 && reload.text.contains("settings: changed (stall, notify)"), "\(reload.text)")
+        #expect(reload.text.contains("warning: notify[1].pipelines: no pipeline matches 'gone'"), "\(reload.text)")
+        try drop("after.zip")
+        #expect(try await eventually { try server.requests.count == 1 })
+        #expect(try server.requests[0].body.hasPrefix("after.zip failed: "))
+        try settings("stall: 1m")
+        #expect(try run("reload").status == 0)
+        try drop("later.zip")
+        #expect(try await eventually { try run("jobs", "--state", "failed").text.contains("later.zip") })
+        try stop(&daemon)
+        #expect(try server.requests.count == 1)
     }
 
     @Test func aRunThatEndsTellsWhatFailedInIt() throws {

@@ -50,16 +50,17 @@ struct SchemaValidationTests {
     @Test func settingsAreCheckedByTheirOwn() throws {
         let all = try scratch.write("control_group: press\ncontrol_group_may: change\nstall: 90s\n", to: "all.yaml")
         let other = try scratch.write("control_group: 1000\nstall: ${STALL}\n", to: "other.yaml")
+        // To this parser a bare `on` is a truth value, as in YAML 1.1.
         let notify = try scratch.write(
             """
             notify:
-              - { on: [failed, quiet: 26h], pipelines: "p*", to: { ntfy: "https://a.example" }, digest: 5m }
-              - { on: paused, to: { mail: [a@b, root], from: c@d } }
+              - { "on": [failed, quiet: 26h], pipelines: "p*", to: { ntfy: "https://a.example" }, digest: 5m }
+              - { "on": paused, to: { mail: [a@b, root], from: c@d } }
               - { ping: { url: "${file:hc}", every: 1m } }
             """, to: "notify.yaml")
         #expect(try problems([all, other, notify], by: "settings.json") == "")
         let texts = [
-            "stal: 1m", "stall: 0s", "control_group_may: write", "notify: [{ on: [faild] }]",
+            "stal: 1m", "stall: 0s", "control_group_may: write", "notify: [{ \"on\": [faild] }]",
             "notify: [{ to: { mial: x } }]",
         ]
         let wrong = try texts.enumerated().map { number, text in
