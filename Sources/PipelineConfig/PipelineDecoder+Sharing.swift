@@ -67,10 +67,12 @@ extension PipelineDecoder {
         }
         var weights: [String: Int] = [:]
         for entry in entries {
-            let name = EscapedText.of(entry.key)
+            var name = EscapedText.of(entry.key)
             if by == .owner, entry.key.withCString({ getpwnam($0) }) == nil, UInt32(entry.key) == nil {
                 throw OptionProblem("there is no user '\(name)'; correct the name, or leave it out", at: entry.position)
             }
+            // As drops have it: by its name, where it has one.
+            if by == .owner, let user = UInt32(entry.key) { name = AccountName.user(user) }
             if by == .folder, entry.key != FairRule.inbox, FileName(Array(entry.key.utf8)) == nil {
                 throw OptionProblem(
                     "'\(name)' is not the name of a folder in the inbox; write its name alone", at: entry.position)

@@ -29,12 +29,10 @@ extension ReadyLine.Order {
 }
 
 extension FairOrder {
-    /// How a pipeline's drops take turns; nil where they do not. `isBounded`: whether a producer's jobs that are under
-    /// way count.
-    package init?(of pipeline: Pipeline, isBounded: Bool = true) {
+    /// How a pipeline's drops take turns; nil where they do not.
+    package init?(of pipeline: Pipeline) {
         guard pipeline.fair != nil || pipeline.priority != nil else { return nil }
-        let most = isBounded ? pipeline.fair?.active : nil
-        self.init(weights: pipeline.fair?.weights ?? [:], mostActive: most ?? .max)
+        self.init(weights: pipeline.fair?.weights ?? [:])
     }
 }
 

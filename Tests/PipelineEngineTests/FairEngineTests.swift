@@ -75,4 +75,34 @@ import Testing
         #expect(await eventually { engine.reports.count == 2 })
         _ = await engine.stop()
     }
+
+    @Test("A drop that fails for what it is neither takes a place of its owner's others nor gives one away")
+    func rejected() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: scratch, stages: [gate.entry]) {
+            $0.fair = FairRule(by: .owner)
+            $0.fair?.active = 1
+            $0.ready.limits.size = ByteSize(bytes: 100)
+        }
+        try engine.start()
+        try engine.drop("a")
+        #expect(await eventually { engine.claimed.count == 1 })
+        try scratch.write(String(repeating: "x", count: 101), to: "inbox/large")
+        #expect(await eventually { engine.reports.count == 1 })
+        try engine.drop("b")
+        #expect(await eventually { await engine.waiting(for: "b")?.waiting == .share(CurrentUser.name) })
+        #expect(engine.claimed.map(\.drop.name.text) == ["a", "large"])
+        gate.open()
+        #expect(await eventually { engine.reports.count == 3 })
+        _ = await engine.stop()
+    }
+
+    @Test("Drops that their sender still writes to come back one by one, as the bound says")
+    func late() {
+        var room = ActiveRoom(jobs: 10, bytes: nil, ofEach: 2)
+        for _ in 0..<2 { room.reserve(1, of: "acme") }
+        #expect(!room.has(1, of: "acme") && room.has(1, of: "zeta") && room.isFull("acme"))
+        room.giveBack(1, of: "acme")
+        #expect(room.has(1, of: "acme") && !room.isFull(nil))
+    }
 }

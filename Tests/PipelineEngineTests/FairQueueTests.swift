@@ -84,6 +84,26 @@ import Testing
         #expect(drain(&queue, 3) == ["bulk/x", "usual", "urgent-60"])
     }
 
+    @Test("A name that comes again is as old as its drop, and the names before it cost nothing for long")
+    func comingAgain() throws {
+        let glob = try #require(Glob("bulk-*"))
+        let pipeline = pipeline { $0.priority = PriorityRule([.init(glob, isOfPath: false, level: -5)]) }
+        var queue = ReadyQueue(of: pipeline)
+        let path = try #require(DropPath(bytes: Array("bulk-latest".utf8)))
+        let begun = MonotonicTime.now()
+        for second in 0..<7200 {
+            let known = begun + .seconds(second)
+            queue.add(
+                path, Fingerprint(device: 1, inode: 1, size: 1, modified: FileTime(seconds: 1), changed: .distantPast),
+                known: known, at: FairOrder.Place(of: path, in: pipeline, owner: nil))
+            queue.age(at: known)
+            if second < 7199 { #expect(drain(&queue) == ["bulk-latest"]) }
+        }
+        // It has waited for a moment, and others come first.
+        try add("usual", to: &queue, of: pipeline)
+        #expect(drain(&queue) == ["usual", "bulk-latest"])
+    }
+
     @Test("A producer's name is what stands for the star, its folder, or nothing")
     func producers() throws {
         let path = { (text: String) throws in try #require(DropPath(bytes: Array(text.utf8))) }

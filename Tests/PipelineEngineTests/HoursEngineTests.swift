@@ -78,10 +78,16 @@ import Testing
 
     @Test("A run that ends by itself does not wait for hours")
     func once() async throws {
-        let engine = try engine([.passing])
+        let hours = try Hours(["Mon 20:00-21:00"], zone: .utc)
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) {
+            $0.hours = HoursRule(hours)
+            // With which nothing else is to be waited for.
+            $0.limit = LimitRule(jobs: .init(1, per: .seconds(1), text: "1/s"))
+        }
         try engine.drop("a")
         try engine.start(once: true, now: { noon })
         #expect(await eventually { engine.summary != nil })
+        #expect(engine.summary?.held == ["test": "outside its hours until Mon 20:00"])
         #expect(scratch.exists("inbox/a") && engine.claimed.isEmpty)
     }
 

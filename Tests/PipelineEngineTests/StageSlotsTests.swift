@@ -1,4 +1,5 @@
 import Glibc
+import Journal
 import PipelineKit
 import Synchronization
 import TestSupport
@@ -50,6 +51,7 @@ import Testing
     private final class Counter: Sendable {
         private let state = Mutex((now: 0, most: 0, all: 0))
         var most: Int { state.withLock { $0.most } }
+        var all: Int { state.withLock { $0.all } }
         func run() {
             state.withLock { state in
                 state.now += 1
@@ -62,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Whatever workers and the quick lane there are, no more stages run at once; all is done", arguments: [1, 2])
+    @Test("Whatever workers and lanes there are, no more stages of all pipelines run at once", arguments: [1, 2])
     func engine(most: Int) async throws {
         let counter = Counter()
         let scratch = try ScratchFolder()
@@ -71,19 +73,53 @@ import Testing
             return payload
         }
         let quick = StageEntry.quick(
-            { (payload, _) throws(Failure) in payload },
+            { (payload, _) throws(Failure) in
+                counter.run()
+                return payload
+            },
             { (payload, _) in
                 counter.run()
                 return payload
             })
-        let engine = try EngineHarness(scratch: scratch, stages: [slow])
-        let lane = try EngineHarness(scratch: ScratchFolder(), stages: [quick])
-        for harness in [engine, lane] {
-            try harness.start(jobsAtOnce: most)
-            for number in 0..<50 { try harness.drop("\(number)") }
-            #expect(await eventually { harness.reports.count == 50 })
-            _ = await harness.stop()
+        let engine = try EngineHarness(scratch: scratch, stages: [quick])
+        var other = engine.pipeline
+        (other.name, other.inbox, other.failed) = ("other", scratch.path("other"), scratch.path("other-failed"))
+        (other.processed, other.stages) = (.folder(scratch.path("other-done")), [slow, slow])
+        try scratch.makeFolder("other")
+        try engine.start(jobsAtOnce: most)
+        _ = try engine.reload([engine.pipeline, other])
+        for number in 0..<60 {
+            try engine.drop("\(number)")
+            try scratch.write("content", to: "other/\(number)")
         }
-        #expect(counter.most <= most)
+        #expect(await eventually { engine.reports.count == 120 })
+        #expect(counter.most <= most && counter.all == 180)
+        _ = await engine.stop()
+    }
+
+    @Test("What waits for its turn is not stalled, can be paused, and does not hold up the end")
+    func waiting() async throws {
+        let (gate, scratch) = (Gate(), try ScratchFolder())
+        let engine = try EngineHarness(scratch: scratch, stages: [gate.entry])
+        var other = engine.pipeline
+        (other.name, other.inbox, other.failed) = ("other", scratch.path("other"), scratch.path("other-failed"))
+        let quick = StageEntry.quick({ (payload, _) throws(Failure) in payload }, { (payload, _) in payload })
+        (other.processed, other.stages) = (.folder(scratch.path("other-done")), [quick])
+        try scratch.makeFolder("other")
+        try engine.start(stall: .seconds(3), jobsAtOnce: 1)
+        _ = try engine.reload([engine.pipeline, other])
+        try engine.drop("a")
+        #expect(await eventually { engine.started.count == 1 })
+        try scratch.write("content", to: "other/b")
+        #expect(await eventually { engine.claimed.count == 2 })
+        // The one that runs is stalled in the end; by then the other one would be, too.
+        let stalled = { engine.events.compactMap { if case .stalled(let name, _) = $0 { name } else { nil } } }
+        #expect(await eventually { !stalled().isEmpty })
+        try engine.hold(["other"], HoldOrder(.pause, by: "anna", user: 1000))
+        try engine.hold(["other"], HoldOrder(nil, by: "anna", user: 1000))
+        #expect(stalled() == ["test"])
+        gate.open()
+        #expect(await eventually { engine.reports.count == 2 })
+        _ = await engine.stop()
     }
 }

@@ -1,6 +1,6 @@
 /// Who is next of those that share something: the highest level first where anything waits, and there the producers by
 /// turns, each as often as its weight says. Pure: nothing but what waits, is taken and is over comes in. It costs some
-/// 100 bytes for each producer of which something waits or is under way, and nothing for others.
+/// 100 bytes for each producer of which something waits, and nothing for others.
 package struct FairOrder: Sendable {
     /// One that waits, and for whom.
     package struct Place: Hashable, Sendable {
@@ -33,7 +33,6 @@ package struct FairOrder: Sendable {
     private static let levelShift = 55
 
     private var weights: [String: Int]
-    private let mostActive: Int
     /// Those of which something waits, queued by when their turn is; and some that were ahead when their last one was
     /// taken.
     private var lines = KeyedHeap<Place, Line>()
@@ -43,26 +42,20 @@ package struct FairOrder: Sendable {
     private var levels: [FairLevel] = []
     /// How far the time of each level is: nobody's turn is before it.
     private var times: [FairLevel: Int64] = [:]
-    /// How many of each producer are under way.
-    private var active: [String: Int] = [:]
+    /// Those whose turn does not come.
+    private var blocked: Set<String> = []
 
-    /// `weights`: of producers, from 1 to `mostWeight`; others have 1. `mostActive`: how many of one may be under way.
-    package init(weights: [String: Int] = [:], mostActive: Int = .max) {
-        self.weights = weights
-        self.mostActive = mostActive
-    }
+    /// `weights`: of producers, from 1 to `mostWeight`; others have 1.
+    package init(weights: [String: Int] = [:]) { self.weights = weights }
 
     /// Changes a producer's weight.
     package mutating func weigh(_ producer: String, _ weight: Int) { weights[producer] = weight == 1 ? nil : weight }
 
-    /// Who is next; nil where nothing waits, or all of it is of producers of which enough is under way.
+    /// Who is next; nil where nothing waits, or all of it is of producers that are blocked.
     package var next: Place? { lines.first.map { lines.key(of: $0) } }
 
-    /// How many of a producer are under way.
-    package func active(of producer: String) -> Int { active[producer] ?? 0 }
-
-    /// Whether what waits there has to wait until something of its producer is over.
-    package func isFull(_ producer: String) -> Bool { mostActive != .max && active(of: producer) >= mostActive }
+    /// Whether what waits of a producer is not taken.
+    package func isBlocked(_ producer: String) -> Bool { blocked.contains(producer) }
 
     /// One more waits. Returns where it is counted, which `take` and `leave` want to know.
     package mutating func join(_ asked: Place) -> Place {
@@ -80,7 +73,7 @@ package struct FairOrder: Sendable {
         lines[slot].waiting += 1
         guard lines[slot].waiting == 1 else { return place }
         lines[slot].turn = max(lines[slot].turn, times[place.level] ?? 0)
-        if !isFull(place.producer) { enqueue(slot) }
+        if !isBlocked(place.producer) { enqueue(slot) }
         return place
     }
 
@@ -101,18 +94,16 @@ package struct FairOrder: Sendable {
         if lines[slot].waiting == 0 { rest(slot) } else if lines.rank(of: slot) != nil { enqueue(slot) }
     }
 
-    /// One of the producer's is under way.
-    package mutating func begin(_ producer: String) {
-        guard mostActive != .max else { return }
-        active[producer, default: 0] += 1
-        if active[producer] == mostActive { places(of: producer).forEach { lines.dequeue($0) } }
+    /// The producer's turn does not come until it is unblocked: enough of it is under way.
+    package mutating func block(_ producer: String) {
+        guard blocked.insert(producer).inserted else { return }
+        places(of: producer).forEach { lines.dequeue($0) }
     }
 
-    /// One of them is over.
-    package mutating func end(_ producer: String) {
-        guard mostActive != .max, let count = active[producer] else { return }
-        active[producer] = count > 1 ? count - 1 : nil
-        if count == mostActive { places(of: producer).filter { lines[$0].waiting > 0 }.forEach { enqueue($0) } }
+    /// Its turn comes again.
+    package mutating func unblock(_ producer: String) {
+        guard blocked.remove(producer) != nil else { return }
+        places(of: producer).filter { lines[$0].waiting > 0 }.forEach { enqueue($0) }
     }
 
     private func places(of producer: String) -> [KeyedHeap<Place, Line>.Slot] {

@@ -60,11 +60,11 @@ package struct ReadyQueue: Sendable {
     /// Whose a drop is that waits; nil where nobody shares.
     package func producer(of path: DropPath) -> String? { shared?.producer(of: path) }
 
-    /// One of the producer's is under way.
-    package mutating func begin(_ producer: String) { shared?.begin(producer) }
+    /// Nothing of the producer is taken until it is unblocked.
+    package mutating func block(_ producer: String) { shared?.block(producer) }
 
-    /// One of them is over.
-    package mutating func end(_ producer: String) { shared?.end(producer) }
+    /// What waits of it may be taken again.
+    package mutating func unblock(_ producer: String) { shared?.unblock(producer) }
 
     // MARK: Coming and going
 

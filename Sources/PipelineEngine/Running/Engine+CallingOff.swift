@@ -58,7 +58,8 @@ extension PipelineRunner {
         // Failures are notified first, and that is a stage.
         guard entry.notified < pipeline.onFailure.count else { return nil }
         if machine.isStopping { return "the daemon is stopping" }
-        return machine.isHeld ? hold?.text(at: .now()) ?? outside?.text(at: .now()) : nil
+        guard machine.isHeld else { return nil }
+        return hold?.kind == .pause ? hold?.text(at: .now()) : outside?.text(at: .now())
     }
 
     private func stage(of entry: JobMachine.Entry) -> String {

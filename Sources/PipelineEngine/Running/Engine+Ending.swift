@@ -89,7 +89,10 @@ extension Engine {
             if runner.machine.pause.isPaused, let reason = runner.machine.pause.reason {
                 summary.paused[runner.pipeline.name] = reason.summary
             }
-            if let hold = runner.hold { summary.held[runner.pipeline.name] = hold.text(at: .now()) }
+            let now = configuration.now()
+            if let text = runner.hold?.text(at: .now()) ?? runner.outside?.text(at: now) {
+                summary.held[runner.pipeline.name] = text
+            }
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
                     RunSummary.Remaining(

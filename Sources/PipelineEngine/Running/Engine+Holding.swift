@@ -62,7 +62,7 @@ extension Engine {
     func keepHours() {
         let now = configuration.now()
         for runner in all where runner.pipeline.hours != nil {
-            runner.keepHours(at: now)
+            runner.keepHours(at: now, tells: !runner.intake.spool.isTail && !runner.machine.isRetired)
             runner.endTurn()
         }
         finishIfDone()

@@ -148,7 +148,7 @@ extension Intake {
             let isLong = longDrops.remove(next.path) != nil && !isRejected
             switch claim {
             case .claimed(let job):
-                let job = producer.map { job.with(from: $0) } ?? job
+                let job = attributed(job, to: producer)
                 took(next.path)
                 reserve(job)
                 let now = MonotonicTime.now()
@@ -316,7 +316,11 @@ extension Intake {
             } then: { @Sendable intake, look in
                 var turn = LateWriters.Turn()
                 if let state = intake.lateWriters.looked(at: job, look, &turn) {
-                    if intake.room.has(job.drop.size) { intake.prove(job, state) } else { intake.lateWriters.wait(job) }
+                    if intake.room.has(job.drop.size, of: job.producer) {
+                        intake.prove(job, state)
+                    } else {
+                        intake.lateWriters.wait(job)
+                    }
                 }
                 intake.finish(turn)
             }

@@ -7,14 +7,18 @@ import Readiness
 extension Intake {
     /// A job takes up room.
     func reserve(_ job: Job) {
-        room.reserve(job.drop.size)
-        if let producer = job.producer { ready.begin(producer) }
+        room.reserve(job.drop.size, of: job.producer)
+        guard spool.pipeline.fair?.active != nil, let producer = job.producer else { return }
+        // Who it is from may be found out later, or found otherwise: it gives back what it took.
+        counted[job.id] = producer
+        if room.isFull(producer) { ready.block(producer) }
     }
 
     /// It gives it back.
     func giveBack(_ job: Job) {
-        room.giveBack(job.drop.size)
-        if let producer = job.producer { ready.end(producer) }
+        let producer = counted.removeValue(forKey: job.id)
+        room.giveBack(job.drop.size, of: producer)
+        if let producer, !room.isFull(producer) { ready.unblock(producer) }
     }
 
     /// Whether the pipeline's limit lets a drop of that size be claimed now.
@@ -28,6 +32,12 @@ extension Intake {
     func place(of path: DropPath, in inbox: OpenInbox?) -> FairOrder.Place? {
         guard spool.pipeline.fair != nil || spool.pipeline.priority != nil else { return nil }
         return FairOrder.Place(of: path, in: spool.pipeline, owner: inbox.flatMap { owner(of: path, in: $0) })
+    }
+
+    /// A job that was just claimed, as its producer's.
+    func attributed(_ job: Job, to producer: String?) -> Job {
+        guard let fair = spool.pipeline.fair else { return job }
+        return job.with(from: producer ?? fair.producer(of: job.drop.path) ?? Spool.producer(of: job))
     }
 
     /// Whose a drop is that waits, where the pipeline is shared by that.

@@ -32,6 +32,8 @@ actor Intake: QueueActor {
     var lateWriters: LateWriters
     var copying: Copying
     var room: ActiveRoom
+    /// Whose jobs take up room, where each producer has so much of it.
+    var counted: [JobID: String] = [:]
     /// How fast drops are claimed; nil: as fast as they come.
     var limit: ClaimLimit?
     /// When what is complete may be claimed without harm to the order.
@@ -134,7 +136,8 @@ actor Intake: QueueActor {
         quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         limit = ClaimLimit(spool.pipeline.limit)
-        room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
+        room = ActiveRoom(
+            jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes, ofEach: spool.pipeline.fair?.active)
     }
 
     // MARK: From the engine, on any queue
@@ -333,6 +336,7 @@ actor Intake: QueueActor {
         let now = MonotonicTime.now()
         let rest = ready.isEmpty ? nil : restEnds
         let slack = limit.flatMap { limit in ready.first().map { limit.opens(for: $0.fingerprint.size, at: now) } }
+            .flatMap { $0 > now ? $0 : nil }
         let quarantined = quarantine.held.isEmpty ? nil : now + Self.troubledPause
         let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, quarantined, slack]
             .compactMap { $0 }.min()

@@ -89,11 +89,11 @@ struct LateWriters {
         let now = MonotonicTime.now()
         var room = room
         for (job, state) in still {
-            guard room.has(job.drop.size) else {
+            guard room.has(job.drop.size, of: job.producer) else {
                 wait(job)
                 continue
             }
-            room.reserve(job.drop.size)
+            room.reserve(job.drop.size, of: job.producer)
             noting(job)
             proved(job, Self.proof(of: job, state, spool, claimed: now), &turn)
         }

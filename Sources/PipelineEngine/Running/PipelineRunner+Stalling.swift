@@ -28,6 +28,8 @@ extension PipelineRunner {
                 return .init(subject: .stage(job.id, job.drop.path, stage.kind), moves: running.progress.moves)
             }
         }
-        return marks.isEmpty ? [.init(subject: .all, moves: moves)] : marks
+        // What waits for its turn among all pipelines rests for as long as the others work.
+        guard marks.isEmpty, !slots.isAwaited(by: pipeline.name) else { return marks }
+        return [.init(subject: .all, moves: moves)]
     }
 }

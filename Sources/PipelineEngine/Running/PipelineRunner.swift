@@ -21,6 +21,7 @@ final class PipelineRunner {
     /// Its stages, each as the n-th of its kind.
     let places: [Lately.Place]
     /// Changes what is told of the last hour.
+    let slots: StageSlots
     let lately: (_ change: (inout Lately) -> Void) -> Void
     /// Asks the engine to admit the job when it may run alone.
     private let quarantine: (JobID) -> Void
@@ -88,6 +89,7 @@ final class PipelineRunner {
         self.journal = journal
         self.observer = observer
         self.quarantine = quarantine
+        self.slots = slots
         self.lately = lately
         places = pipeline.stagePlaces
         self.later = later

@@ -39,7 +39,7 @@ final class QuickLane: Sendable {
     private let queue: DispatchQueue
     private let state = Mutex(State())
 
-    /// Nil where the pipeline has none. `slots`: a batch counts as a stage that runs.
+    /// Nil where the pipeline has none. `slots`: a batch is a stage that runs.
     init?(of spool: Spool, _ slots: StageSlots) {
         self.slots = slots
         guard let rule = spool.lane else { return nil }
@@ -74,23 +74,24 @@ final class QuickLane: Sendable {
         queue.sync {}
     }
 
-    /// Runs claims that were made before `claimed`. False where it is closed. `deliver` is called on the lane's queue
+    /// Runs claims that were made before `claimed`. False where it is closed, or as many stages run as may. `deliver` is called on the lane's queue
     /// with those that ran through; then, when the batch is over, `leave` with those that go the usual way.
     func run(
         _ claims: [Claim], claimed: MonotonicTime, deliver: @escaping @Sendable ([ActiveJob]) -> Void,
         leave: @escaping @Sendable ([Claim]) -> Void
     ) -> Bool {
+        guard slots.tryEnter() else { return false }
         let isTaken = state.withLock { state in
             guard !state.isClosed else { return false }
             state.batches += 1
             state.unheard += 1
             return true
         }
-        guard isTaken else { return false }
+        guard isTaken else {
+            slots.leave()
+            return false
+        }
         queue.async { @Sendable [self] in
-            let turn = DispatchSemaphore(value: 0)
-            slots.enter(spool.pipeline.name) { @Sendable in turn.signal() }
-            turn.wait()
             let (ran, left) = run(claims, claimed)
             slots.leave()
             deliver(ran)

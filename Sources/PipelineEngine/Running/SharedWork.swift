@@ -16,8 +16,7 @@ struct SharedWork: Sendable {
 
     /// Nil for a pipeline that is not shared.
     init?(of pipeline: Pipeline) {
-        // How much of a producer's is claimed is the intake's matter.
-        guard let turns = FairOrder(of: pipeline, isBounded: false) else { return nil }
+        guard let turns = FairOrder(of: pipeline) else { return nil }
         self.pipeline = pipeline
         self.turns = turns
         aging = pipeline.priority.map { Aging(after: $0.aging) }
@@ -27,8 +26,8 @@ struct SharedWork: Sendable {
 
     mutating func append(_ work: StageWorkers.Work, at now: MonotonicTime) {
         insert(work, at: FairOrder.Place(of: work.job.drop.path, in: pipeline, owner: work.job.producer))
-        aging?.add(work.job.id, at: now)
-        aging?.trim(to: works.count) { works[$0]?.place.level.ages ?? false }
+        _ = aging?.add(work.job.id, at: now)
+        aging?.trim(to: works.count) { id, _ in works[id]?.place.level.ages ?? false }
     }
 
     private mutating func insert(_ work: StageWorkers.Work, at place: FairOrder.Place) {
@@ -66,7 +65,8 @@ struct SharedWork: Sendable {
 
     /// Nothing passes those any more that have waited for long enough.
     private mutating func age(at now: MonotonicTime) {
-        for id in aging?.due(at: now, where: { works[$0]?.place.level.ages ?? false }) ?? [] {
+        let due = aging?.due(at: now) { id, _ in works[id]?.place.level.ages ?? false } ?? []
+        for id in due {
             guard let producer = works[id]?.place.producer, let work = remove(id) else { continue }
             insert(work, at: FairOrder.Place(.aged, of: producer))
         }

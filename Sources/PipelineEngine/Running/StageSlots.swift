@@ -59,6 +59,20 @@ final class StageSlots: Sendable {
         if isAdmitted { body() }
     }
 
+    /// Whether a stage of the pipeline waits for its turn.
+    func isAwaited(by pipeline: String) -> Bool {
+        state.withLock { $0.waiting.keys.contains { $0.producer == pipeline } }
+    }
+
+    /// The same for one that does not wait: whether it may run.
+    func tryEnter() -> Bool {
+        state.withLock { state in
+            guard state.running < state.most ?? .max else { return false }
+            state.running += 1
+            return true
+        }
+    }
+
     /// Whether one that has run may go on with another job. If not its slot went to one whose turn it is, and the body
     /// is called once it is this one's.
     func renew(_ pipeline: String, _ body: @escaping @Sendable () -> Void) -> Bool {

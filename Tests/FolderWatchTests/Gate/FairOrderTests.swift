@@ -91,30 +91,19 @@ import Testing
                 == ["a0", "b0", "a1", "b1", "a92", "b92", "a102", "b102", "a107", "b107", "a203", "b203"])
     }
 
-    @Test("Of a producer no more than the bound are under way; others go on, and it does as soon as one is over")
-    func bound() {
-        var order = FairOrder(mostActive: 2)
-        for _ in 0..<10 { _ = order.join(place("acme")) }
-        for _ in 0..<3 { _ = order.join(place("zeta")) }
-        var begun: [String] = []
-        while let next = order.next {
-            order.take(next)
-            order.begin(next.producer)
-            begun.append(next.producer)
-        }
-        #expect(begun == ["acme", "zeta", "acme", "zeta"] && order.isFull("acme"))
-        order.end("acme")
-        #expect(order.next == place("acme"))
-        order.begin("acme")
-        #expect(order.next == nil)
-        // Of an earlier run there are more than there may be.
-        for _ in 0..<3 { order.begin("acme") }
-        for _ in 0..<3 {
-            order.end("acme")
-            #expect(order.next == nil)
-        }
-        order.end("acme")
-        #expect(order.next == place("acme"))
+    @Test("Who is blocked is passed over, and has its turn again as soon as it may, once")
+    func blocking() {
+        var order = FairOrder()
+        for _ in 0..<3 { for producer in ["acme", "zeta"] { _ = order.join(place(producer)) } }
+        for _ in 0..<2 { order.block("acme") }
+        #expect(turns(2, of: &order) == ["zeta", "zeta"] && order.isBlocked("acme"))
+        // What comes meanwhile waits, too.
+        _ = order.join(place("acme", .first))
+        #expect(turns(5, of: &order) == ["zeta"] && order.next == nil)
+        for _ in 0..<2 { order.unblock("acme") }
+        #expect(order.next == place("acme", .first) && turns(9, of: &order).count == 4)
+        order.block("other")
+        #expect(order.join(place("other")) == place("other") && order.next == nil)
     }
 
     @Test("Beyond ten thousand producers the rest share a place, and places are given back")
@@ -134,9 +123,8 @@ import Testing
     func random() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<50 {
-            var order = FairOrder(weights: ["p1": 7, "p2": 2], mostActive: Int.random(in: 1...3, using: &random))
+            var order = FairOrder(weights: ["p1": 7, "p2": 2])
             var waiting: [FairOrder.Place: Int] = [:]
-            var active: [String: Int] = [:]
             for _ in 0..<400 {
                 let level = [FairLevel.usual, .aged, .last][Int.random(in: 0..<3, using: &random)]
                 let asked = place("p\(Int.random(in: 0..<6, using: &random))", level)
@@ -148,20 +136,19 @@ import Testing
                         waiting[asked]? -= 1
                     }
                 case 3:
-                    if let producer = active.filter({ $0.value > 0 }).keys.randomElement() {
-                        order.end(producer)
-                        active[producer]? -= 1
+                    if Bool.random(using: &random) {
+                        order.block(asked.producer)
+                    } else {
+                        order.unblock(asked.producer)
                     }
                 default:
-                    let open = waiting.filter { $0.value > 0 && !order.isFull($0.key.producer) }
+                    let open = waiting.filter { $0.value > 0 && !order.isBlocked($0.key.producer) }
                     #expect((order.next == nil) == open.isEmpty)
                     guard let next = order.next else { continue }
                     #expect(open[next] != nil)
                     #expect(next.level == open.keys.map(\.level).min())
                     order.take(next)
-                    order.begin(next.producer)
                     waiting[next]? -= 1
-                    active[next.producer, default: 0] += 1
                 }
             }
         }
