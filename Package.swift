@@ -235,7 +235,7 @@ let package = Package(
             name: "DropmillCommandTests",
             dependencies: [
                 "DropmillCommand", "dropmill", "BuiltinStages", "Control", "Doctor", "FolderWatch", "Readiness",
-                "Journal",
+                "Journal", "Notifications",
                 "PipelineEngine", "PipelineConfig", "Files", "PipelineKit", "SQLiteJournal", "TestSupport", system, log,
                 arguments,
             ],

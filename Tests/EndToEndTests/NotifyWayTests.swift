@@ -105,6 +105,27 @@ struct NotifyWayTests: DaemonTests {
         try stop(&daemon)
     }
 
+    /// More than there are processors: each waits until all have begun.
+    @Test func allAreTriedAtOnce() async throws {
+        let count = 12
+        try script(
+            "wait-for-all",
+            """
+            touch \(scratch.path.string)/begun.$1
+            for try in $(seq 200); do
+              [ $(ls \(scratch.path.string)/begun.* | wc -l) -ge \(count) ] && exit 0
+              sleep 0.1
+            done
+            exit 1
+            """)
+        let rules = (1...count).map { "  - { on: failed, to: { run: [wait-for-all, \"\($0)\"] } }" }
+        try settings("notify:\n" + rules.joined(separator: "\n"))
+        var daemon = try await begin()
+        let tried = try run("notify", "--test")
+        #expect(tried.status == 0, "\(tried.text)")
+        try stop(&daemon)
+    }
+
     @Test(arguments: [
         (NotifyServer.Manner.broken, "it answered with status 500"),
         (.redirecting, "status 302, a redirection to 'http://127.0.0.1"), (.hanging, ""), (.endless, ""),

@@ -2,6 +2,8 @@
 package enum NotifyVerb: ControlVerb {
     package static let name = "notify"
     package static let isChange = true
+    /// Longer than one message may take.
+    package static let patience = 80
 
     package struct Arguments: Codable, Equatable, Sendable {
         /// The entry of `notify` to try, counted from 1; nil: all.

@@ -22,6 +22,8 @@ final class NotifyService: Sendable {
 
     /// How long the end of a run with `--once` waits for messages.
     private static let patienceAtEnd = Duration.seconds(10)
+    /// How long a message may take that is sent to try it: a program ends before, and who asked is still there.
+    static let patienceOfTest = Duration.seconds(72)
 
     private let sender: NoticeSender
     private let once: Bool
@@ -29,7 +31,6 @@ final class NotifyService: Sendable {
     private let state = Mutex(State())
     /// Whether there are rules.
     private let isOn = Atomic(false)
-    private let tests = DispatchQueue(label: "dropmill.notify.tests", attributes: .concurrent)
 
     /// `folder`: the state folder.
     init(in folder: FilePath, once: Bool, warn: @escaping @Sendable (String) -> Void) {
@@ -134,23 +135,21 @@ final class NotifyService: Sendable {
         }
         let rules = plan.rules.filter { number == nil || number == $0.number }
         let pings = plan.pings.filter { number == nil || number == $0.number }
-        // All at once: one that hangs must not have the others answered late.
-        let outcomes = Mutex<[NotifyVerb.Outcome]>([])
-        tests.async { @Sendable [sender] in
-            DispatchQueue.concurrentPerform(iterations: rules.count + pings.count) { index in
-                let outcome: NotifyVerb.Outcome
-                if index < rules.count {
-                    let rule = rules[index]
-                    let notice = NoticeText.test(rule, at: .now())
-                    let delivery = sender.send(notice, to: rule.target) { @Sendable in false }
-                    outcome = .init(rule.number, rule.target.shown, delivery)
-                } else {
-                    let ping = pings[index - rules.count]
-                    outcome = .init(ping.number, ping.shown, sender.ping(ping, world.problems()) { @Sendable in false })
-                }
-                outcomes.withLock { $0.append(outcome) }
+        // All at once, each on a thread of its own: one that hangs must not have the others answered late.
+        let outcomes = NotifyOutcomes(of: rules.count + pings.count, done)
+        let deadline = MonotonicTime.now() + Self.patienceOfTest
+        let isStopped = { @Sendable in MonotonicTime.now() > deadline }
+        for rule in rules {
+            DispatchQueue(label: "dropmill.notify.test").async { @Sendable [sender] in
+                let delivery = sender.send(NoticeText.test(rule, at: .now()), to: rule.target, isStopped: isStopped)
+                outcomes.add(.init(rule.number, rule.target.shown, delivery))
             }
-            done(.success(.init(outcomes: outcomes.withLock { $0.sorted { $0.entry < $1.entry } })))
+        }
+        for ping in pings {
+            DispatchQueue(label: "dropmill.notify.test").async { @Sendable [sender] in
+                let delivery = sender.ping(ping, world.problems(), isStopped: isStopped)
+                outcomes.add(.init(ping.number, ping.shown, delivery))
+            }
         }
     }
 

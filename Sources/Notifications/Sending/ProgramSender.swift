@@ -7,7 +7,7 @@ import SystemPackage
 /// Sends messages by programs: `sendmail -t`, and any other that reads JSON.
 struct ProgramSender {
     /// How long one may run, and then how long it may go on.
-    private static let patience = Duration.seconds(60), grace = Duration.seconds(5)
+    static let patience = Duration.seconds(60), grace = Duration.seconds(5)
     /// Of what it writes so much is told.
     private static let mostSaid = 300
     private static let mailPlaces = "/usr/sbin:/usr/lib:/usr/local/sbin"
@@ -91,7 +91,7 @@ struct ProgramSender {
             case .lost: "'\(name)' was killed"
             }
         let limit = Self.patience.text
-        let reason = outcome.wasStopped ? (isStopped() ? " as the daemon stops" : ", stopped after \(limit)") : ""
+        let reason = outcome.wasStopped ? (isStopped() ? ", broken off" : ", stopped after \(limit)") : ""
         return Delivery(isTaken: outcome.end == .exited(0), said: end + reason + (text.isEmpty ? "" : ": \(text)"))
     }
 

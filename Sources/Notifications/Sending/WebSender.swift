@@ -93,7 +93,7 @@ struct WebSender {
         } catch {
             let words =
                 switch error {
-                case .stopped: "the daemon stops"
+                case .stopped: "it takes too long, and was broken off"
                 case .address(let words): "it is not a usable URL: \(words)"
                 case .connection(let words): "it cannot be reached: \(words)"
                 case .setup(let words): "the request cannot be set up: \(words)"
