@@ -6,7 +6,7 @@ package struct Notice: Sendable, Equatable {
     /// What the other side knows it by, also where it is sent twice.
     package let id: String
     /// The rule that it is sent by.
-    package let rule: String
+    package var rule: String
     /// What it is about: the event, and the pipeline; empty where it is about the daemon.
     package let event: String
     package let pipeline: String
@@ -40,16 +40,26 @@ package struct Notice: Sendable, Equatable {
         title: String, text: String, since: Timestamp, tries: Int = 0, next: Timestamp? = nil
     ) {
         (self.id, self.rule, self.event, self.pipeline) = (id, rule, event, pipeline)
-        (self.state, self.count, self.title, self.text) = (state, count, title, Self.cut(text))
+        (self.state, self.count) = (state, count)
+        (self.title, self.text) = (Self.cut(title, Self.longestTitle), Self.cut(text, Self.longestText))
         (self.since, self.tries, self.next) = (since, tries, next ?? since)
     }
 
-    /// Characters of a text: ntfy makes an attachment of one that has more than 4096 bytes, and rows are to be bounded.
-    private static let longest = 2000
+    /// Bytes of a text: ntfy makes an attachment of one that has more than 4096, and rows are to be bounded. And of a
+    /// title, which goes into a line of a head.
+    private static let longestText = 3900, longestTitle = 300
 
-    private static func cut(_ text: String) -> String {
-        guard text.utf8.count > longest, text.count > longest else { return text }
-        return "\(text.prefix(longest))…"
+    /// Not within a scalar. A character may have any number of them.
+    private static func cut(_ text: String, _ longest: Int) -> String {
+        let mark = "…"
+        guard text.utf8.count > longest else { return text }
+        var (scalars, bytes) = (String.UnicodeScalarView(), mark.utf8.count)
+        for scalar in text.unicodeScalars {
+            bytes += UTF8.width(scalar)
+            guard bytes <= longest else { break }
+            scalars.append(scalar)
+        }
+        return String(scalars) + mark
     }
 
     package static func newID() -> String {

@@ -3,8 +3,8 @@ package import Files
 /// Keeps messages until they are sent, and what was told by whom they are for; and knows what there is to tell. Calls
 /// block and may be made from any thread.
 package protocol Outbox: Sendable {
-    /// All that is in it.
-    func outbox() throws(JournalError) -> (notices: [Notice], standings: [NoticeStanding])
+    /// All that is in it. What cannot be read is removed, and counted.
+    func outbox() throws(JournalError) -> (notices: [Notice], standings: [NoticeStanding], unreadable: Int)
 
     /// Changes it, all or nothing; when it returns that is on the disk, whatever else is not.
     func change(_ change: OutboxChange) throws(JournalError)

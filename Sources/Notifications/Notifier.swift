@@ -58,12 +58,16 @@ package actor Notifier: QueueActor {
     private func open() -> Bool {
         guard !isOpened else { return true }
         do throws(JournalError) {
-            let (notices, standings) = try outbox.outbox()
+            let (notices, standings, unreadable) = try outbox.outbox()
             let rules = book.rules
             book = NotifyBook(notices, standings)
             isOpened = true
             adopt(rules)
             hasUnreadable = false
+            if unreadable > 0 {
+                let what = unreadable == 1 ? "1 record is" : "\(unreadable) records are"
+                world.warn("\(what) removed that cannot be read, of what was told and is to be told")
+            }
         } catch {
             if !hasUnreadable { world.warn("what is to be told cannot be read: \(error.message)") }
             hasUnreadable = true
@@ -107,18 +111,19 @@ package actor Notifier: QueueActor {
 
     /// Sends nothing any more. `last`: looks once more, and sends what is due, for so long at most.
     package nonisolated func close(last: Duration?, then done: @escaping @Sendable () -> Void) {
-        if last == nil { stopping.set() }
+        // What is being sent at this moment has no more time either.
+        let deadline = MonotonicTime.now() + (last ?? .zero)
+        stopping.set(at: deadline)
         enqueue { notifier in
-            notifier.end(last)
+            notifier.end(last == nil ? nil : deadline)
             done()
         }
     }
 
-    private func end(_ last: Duration?) {
+    private func end(_ deadline: MonotonicTime?) {
         alarm?.set(nil)
         alarm = nil
-        guard let last, !book.rules.isEmpty else { return }
-        let deadline = MonotonicTime.now() + last
+        guard let deadline, !book.rules.isEmpty else { return }
         look()
         send(until: deadline)
         stopping.set()

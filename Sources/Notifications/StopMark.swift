@@ -1,10 +1,13 @@
+import Files
 import Synchronization
 
-/// Whether it is over, for what runs meanwhile.
+/// Whether it is over, or when it will be, for what runs meanwhile.
 final class StopMark: Sendable {
-    private let state = Atomic(false)
+    /// In nanoseconds of the monotonic clock.
+    private let end = Atomic(MonotonicTime.distantFuture.nanoseconds)
 
-    var isSet: Bool { state.load(ordering: .relaxed) }
+    var isSet: Bool { MonotonicTime.now().nanoseconds >= end.load(ordering: .relaxed) }
 
-    func set() { state.store(true, ordering: .relaxed) }
+    /// It is over then at the latest.
+    func set(at time: MonotonicTime = .now()) { end.min(time.nanoseconds, ordering: .relaxed) }
 }

@@ -16,7 +16,9 @@ struct NotifyURL {
         // What it holds now may be a secret.
         let isSecret = SecretText.isIn(text.source)
         let shown =
-            isSecret ? "what '\(EscapedText.of(text.source))' stands for" : "'\(Concealed.urls(in: text.source))'"
+            isSecret
+            ? "what '\(EscapedText.of(NotifyTarget.shown(text.source)))' stands for"
+            : "'\(Concealed.urls(in: text.source))'"
         guard let host = Self.host(of: revealed) else {
             throw node.problem("\(EscapedText.printable(shown)) is not a URL with a host; begin with https://")
         }

@@ -4,25 +4,71 @@ import PipelineKit
 import SQLite
 
 extension SQLiteJournal: Outbox {
-    package func outbox() throws(JournalError) -> (notices: [Notice], standings: [NoticeStanding]) {
-        try read { db in
+    package func outbox() throws(JournalError) -> (notices: [Notice], standings: [NoticeStanding], unreadable: Int) {
+        let (notices, standings) = try read { db in
             let notices = try Self.rows(
-                db, "SELECT id, rule, event, pipeline, content, since, tries, next FROM outbox ORDER BY since, id",
+                db,
+                """
+                SELECT quote(id), id, rule, event, pipeline, content, since, tries, next FROM outbox \
+                ORDER BY since, id
+                """,
                 read: Self.notice)
             let standings = try Self.rows(
-                db, "SELECT rule, event, pipeline, value FROM notified"
-            ) { columns throws(JournalError) in
-                let key = NoticeStanding.Key(
-                    rule: try columns.text("rule"), event: try columns.text("event"),
-                    pipeline: try columns.text("pipeline"))
-                return NoticeStanding(key, value: try columns.text("value"))
-            }
+                db, "SELECT quote(rule), quote(event), quote(pipeline), rule, event, pipeline, value FROM notified",
+                read: Self.standing)
             return (notices, standings)
+        }
+        let unreadable = notices.compactMap(\.unreadable) + standings.compactMap(\.unreadable)
+        if !unreadable.isEmpty { try remove(unreadable) }
+        return (notices.compactMap(\.value), standings.compactMap(\.value), unreadable.count)
+    }
+
+    /// A row, or where it is if it cannot be read: that must not keep the others from being sent.
+    private enum Found<Value> {
+        case value(Value)
+        case unreadable(String)
+
+        var value: Value? { if case .value(let value) = self { value } else { nil } }
+        var unreadable: String? { if case .unreadable(let place) = self { place } else { nil } }
+
+        init(
+            at place: String, _ columns: inout ColumnReader,
+            _ read: (inout ColumnReader) throws(JournalError) -> Value
+        ) {
+            do throws(JournalError) {
+                self = .value(try read(&columns))
+            } catch {
+                self = .unreadable(place)
+            }
         }
     }
 
-    @Sendable private static func notice(_ columns: inout ColumnReader) throws(JournalError) -> Notice {
-        columns.subject = "a notification"
+    private func remove(_ rows: [String]) throws(JournalError) {
+        try exclusively { () throws(JournalError) in
+            try durably { db in
+                for row in rows { try db.run("DELETE FROM \(row)") }
+            }
+        }
+    }
+
+    @Sendable private static func standing(
+        _ columns: inout ColumnReader
+    ) throws(JournalError) -> Found<NoticeStanding> {
+        let (rule, event) = (try columns.text("rule"), try columns.text("event"))
+        let key = "rule = \(rule) AND event = \(event) AND pipeline = \(try columns.text("pipeline"))"
+        return Found(at: "notified WHERE \(key)", &columns) { columns throws(JournalError) in
+            let key = NoticeStanding.Key(
+                rule: try columns.text("rule"), event: try columns.text("event"),
+                pipeline: try columns.text("pipeline"))
+            return NoticeStanding(key, value: try columns.text("value"))
+        }
+    }
+
+    @Sendable private static func notice(_ columns: inout ColumnReader) throws(JournalError) -> Found<Notice> {
+        Found(at: "outbox WHERE id = \(try columns.text("id"))", &columns, Self.content)
+    }
+
+    private static func content(_ columns: inout ColumnReader) throws(JournalError) -> Notice {
         let (id, rule) = (try columns.text("id"), try columns.text("rule"))
         let (event, pipeline) = (try columns.text("event"), try columns.text("pipeline"))
         let (content, since) = (try columns.text("content"), try columns.time("since"))

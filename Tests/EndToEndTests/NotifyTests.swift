@@ -101,7 +101,8 @@ struct NotifyTests: DaemonTests {
     }
 
     @Test func aRefusedReloadIsToldAndItsEnd() async throws {
-        try settings("notify: [{ on: reload-refused, pipelines: [press], to: { ntfy: '\(server.url("/r"))' } }]")
+        try settings(
+            "notify: [{ on: reload-refused, pipelines: [press], to: { ntfy: '\(server.url("/r"))' }, digest: 1s }]")
         var daemon = try await start()
         try scratch.write("inbox: [", to: "pipelines/other.yaml")
         #expect(try run("reload").status != 0)

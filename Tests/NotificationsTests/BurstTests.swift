@@ -39,7 +39,7 @@ import Testing
             try journal.write((0..<50).map { _ in failed(ids, at: now.value) }, pipelines: [])
             notifier.turnNow()
             now.pass(.seconds(12))
-            let (notices, standings) = try journal.outbox()
+            let (notices, standings, _) = try journal.outbox()
             #expect(notices.isEmpty && standings.count == 1)
         }
         now.pass(.seconds(300))

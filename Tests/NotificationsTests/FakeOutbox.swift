@@ -13,6 +13,7 @@ final class FakeOutbox: Outbox {
         var failed: [(pipeline: String, at: Timestamp, isOpen: Bool)] = []
         var isBroken = false
         var changes = 0
+        var counted: [Timestamp] = []
         var ids = JobIDGenerator()
     }
 
@@ -25,6 +26,8 @@ final class FakeOutbox: Outbox {
     }
     var notices: [Notice] { state.withLock { Array($0.notices.values) } }
     var standings: [NoticeStanding] { state.withLock { Array($0.standings.values) } }
+    /// After which times all failures were counted.
+    var counted: [Timestamp] { state.withLock { $0.counted } }
     var changes: Int { state.withLock { $0.changes } }
 
     /// A job of this pipeline is over; nil: it was processed.
@@ -52,9 +55,9 @@ final class FakeOutbox: Outbox {
         }
     }
 
-    func outbox() throws(JournalError) -> (notices: [Notice], standings: [NoticeStanding]) {
+    func outbox() throws(JournalError) -> (notices: [Notice], standings: [NoticeStanding], unreadable: Int) {
         state.withLock { state in
-            (state.notices.values.sorted { $0.since < $1.since }, Array(state.standings.values))
+            (state.notices.values.sorted { $0.since < $1.since }, Array(state.standings.values), 0)
         }
     }
 
@@ -84,6 +87,9 @@ final class FakeOutbox: Outbox {
     }
 
     func failureCount(of pipeline: String, after time: Timestamp) throws(JournalError) -> UInt64 {
-        state.withLock { state in UInt64(state.failed.count { $0.pipeline == pipeline && $0.at > time }) }
+        state.withLock { state in
+            state.counted.append(time)
+            return UInt64(state.failed.count { $0.pipeline == pipeline && $0.at > time })
+        }
     }
 }

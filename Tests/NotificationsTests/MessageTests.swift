@@ -71,6 +71,20 @@ import Testing
 
     @Test func whatIsLongIsCut() {
         let notice = message("x", String(repeating: "ä", count: 100_000)).notice
-        #expect(notice.text.count == 2001 && notice.text.hasSuffix("…"))
+        #expect(notice.text.utf8.count <= 4000 && notice.text.count > 1900 && notice.text.hasSuffix("ä…"))
+    }
+
+    /// Servers and rows count bytes, and one character may have any number of them.
+    @Test func whatIsOneLongCharacterIsCutToo() throws {
+        let endless = "e" + String(repeating: "\u{301}", count: 100_000)
+        let notice = message(endless, endless).notice
+        #expect(notice.text.utf8.count <= 4000 && notice.title.utf8.count <= 400)
+        let read = Notice(
+            id: notice.id, rule: "r", event: "failed", pipeline: "press", content: notice.content, since: notice.since,
+            tries: 0, next: notice.next)
+        #expect(read == notice, "what is cut is not cut again")
+        #expect(message(endless).subject.utf8.count < 500)
+        let words = Message.encoded(notice.title).split(separator: " ")
+        #expect(words.allSatisfy { $0.utf8.count <= 75 }, "\(words.map(\.utf8.count))")
     }
 }

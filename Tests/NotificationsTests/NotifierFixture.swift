@@ -1,3 +1,4 @@
+import Dispatch
 import Files
 import Journal
 import PipelineKit
@@ -21,6 +22,8 @@ final class NotifierFixture: Sendable {
         }
 
         let isDown = Mutex(false)
+        /// Whether it hangs, until it is broken off or a test must have failed.
+        let hangs = Mutex(false)
         let arrived = Mutex<[Sent]>([])
         let tries = Mutex(0)
         private let now: @Sendable () -> Timestamp
@@ -31,6 +34,12 @@ final class NotifierFixture: Sendable {
             _ notice: Notice, to target: NotifyTarget, isStopped: @escaping @Sendable () -> Bool
         ) -> Delivery {
             tries.withLock { $0 += 1 }
+            if hangs.withLock({ $0 }) {
+                let limit = MonotonicTime.now() + .seconds(20)
+                let pause = DispatchSemaphore(value: 0)
+                while !isStopped(), MonotonicTime.now() < limit { _ = pause.wait(timeout: .now() + .milliseconds(10)) }
+                return Delivery(isTaken: false, said: "it was broken off")
+            }
             if isDown.withLock({ $0 }) { return Delivery(isTaken: false, said: "it answered with status 500") }
             arrived.withLock { $0.append(Sent(notice: notice, at: now())) }
             return Delivery(isTaken: true, said: "it answered with status 200")

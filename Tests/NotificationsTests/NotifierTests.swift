@@ -171,6 +171,9 @@ import Testing
         #expect(titles(sender) == ["press is paused"])
         notifier.note(.paused, of: "press", nil)
         notifier.turnNow()
+        #expect(titles(sender) == ["press is paused", "press goes on"], "who was told waits for the digest")
+        fixture.pass(.seconds(300))
+        notifier.turnNow()
         #expect(titles(sender) == ["press is paused", "press goes on", "press goes on"])
         #expect(sender.arrived.withLock { Set($0.map(\.notice.rule)) } == Set(rules.prefix(2).map(\.identity)))
     }
@@ -184,6 +187,7 @@ import Testing
         let next = fixture.start(rules, sender)
         #expect(titles(sender) == ["press is paused"], "it may be paused again in a moment")
         fixture.set(.paused, [:])
+        fixture.pass(.seconds(300))
         next.turnNow()
         #expect(titles(sender) == ["press is paused", "press goes on"])
     }
@@ -207,6 +211,95 @@ import Testing
         #expect(fixture.outbox.standings.isEmpty && fixture.warnings.count == 1, "\(fixture.warnings)")
     }
 
+    private func rule(_ events: Set<NotifyEvent>, to recipient: String) -> NotifyRule {
+        var target = NotifyTarget(.mail)
+        target.recipients = [recipient]
+        return NotifyRule(events: events, target: target)
+    }
+
+    /// What was for one must not go to another because they ask for the same.
+    @Test(arguments: [true, false]) func aRuleThatGoesLeavesItsMessagesToNoneThatIsLikeIt(inOneRun: Bool) {
+        let sender = fixture.sender()
+        let rules = ["one", "two"].map { rule([.paused], to: $0) }
+        let all = NotifyPlan(rules: rules).rules
+        var notifier = fixture.start(all, sender)
+        sender.isDown.withLock { $0 = true }
+        notifier.note(.paused, of: "press", "The disk is full.")
+        notifier.turnNow()
+        fixture.pass(.seconds(60))
+        notifier.turnNow()
+        #expect(fixture.outbox.notices.count == 2)
+        let second = fixture.outbox.notices.first { $0.rule != all[0].identity }
+        sender.isDown.withLock { $0 = false }
+        fixture.pass(.seconds(600))
+        let rest = NotifyPlan(rules: [rules[1]]).rules
+        if inOneRun { notifier.use(rest) } else { notifier = fixture.start(rest, sender) }
+        notifier.turnNow()
+        let arrived = sender.arrived.withLock { $0.map(\.notice) }
+        #expect(arrived.map(\.id) == [second?.id], "what is for the one that stays, alone")
+        #expect(fixture.warnings.last == "1 notification of rules that are gone is dropped")
+    }
+
+    /// One more of its kind takes nothing from it, and one of several whose address is corrected keeps what waits.
+    @Test func aRuleKeepsWhatIsItsOwnAmongThoseThatAreLikeIt() {
+        let sender = fixture.sender()
+        let (one, two) = (rule([.failed], to: "one"), rule([.failed], to: "two"))
+        let notifier = fixture.start(NotifyPlan(rules: [one]).rules, sender)
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        sender.isDown.withLock { $0 = true }
+        notifier.turnNow()
+        let id = fixture.outbox.notices.first?.id
+        notifier.use(NotifyPlan(rules: [two, one]).rules)
+        notifier.turnNow()
+        notifier.use(NotifyPlan(rules: [two, rule([.failed], to: "corrected")]).rules)
+        sender.isDown.withLock { $0 = false }
+        fixture.pass(.seconds(60))
+        notifier.turnNow()
+        #expect(titles(sender) == ["press: 1 failed"] && fixture.outbox.notices.isEmpty)
+        #expect(sender.arrived.withLock { $0.first?.notice.id } == id && fixture.warnings.count == 1)
+        #expect(fixture.outbox.standings.count == 2)
+    }
+
+    /// A time that is corrected is no end, and nothing is told again.
+    @Test func quietWithAnotherTimeIsTheSameRule() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([], quiet: .seconds(3600))], sender)
+        for _ in 0..<3 {
+            fixture.pass(.seconds(1800))
+            notifier.turnNow()
+        }
+        #expect(titles(sender) == ["press is quiet"])
+        notifier.use([NotifierFixture.rule([], quiet: .seconds(7200))])
+        for _ in 0..<3 {
+            notifier.turnNow()
+            fixture.pass(.seconds(1800))
+        }
+        #expect(titles(sender) == ["press is quiet"])
+        fixture.outbox.end("press", at: fixture.now)
+        notifier.turnNow()
+        #expect(titles(sender) == ["press is quiet", "press processes again"])
+    }
+
+    /// One that failed a year ago, and is still there, is no reason to count all jobs since.
+    @Test func noMoreIsCountedThanWhatIsNotTold() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.failed])], sender)
+        fixture.pass(.seconds(1))
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        notifier.turnNow()
+        for _ in 0..<100 {
+            fixture.pass(.seconds(86_400))
+            notifier.turnNow()
+        }
+        fixture.pass(.seconds(30))
+        fixture.outbox.end("press", "archive.damaged", at: fixture.now)
+        fixture.outbox.mend("press")
+        notifier.turnNow()
+        #expect(titles(sender).count == 1 && fixture.outbox.counted.count == 1)
+        let since = fixture.outbox.counted.first.map { fixture.now - $0 }
+        #expect(since.map { $0 <= .seconds(600) } == true, "\(since as Any)")
+    }
+
     @Test func messagesOfARuleThatIsGoneAreDroppedWithAWarning() {
         let sender = fixture.sender()
         let notifier = fixture.start([NotifierFixture.rule([.failed])], sender)
@@ -226,7 +319,10 @@ import Testing
         notifier.turnNow()
         fixture.outbox.end("press", "archive.damaged", at: fixture.now)
         fixture.set(pipelines: ["scans"])
-        for _ in 0..<3 { notifier.turnNow() }
+        for _ in 0..<3 {
+            notifier.turnNow()
+            fixture.pass(.seconds(300))
+        }
         #expect(titles(sender).sorted() == ["press goes on", "press is paused", "press: 1 failed"])
         #expect(!fixture.outbox.standings.contains { $0.key.pipeline == "press" })
     }

@@ -71,7 +71,10 @@ import Testing
             """
         ).rules[1]
         let other = try plan("notify: [{ on: [failed], to: { ntfy: https://a.example/x } }]").rules[0]
-        #expect(one.identity == same.identity && one.identity != other.identity)
+        #expect(one.kin == same.kin && one.identity != same.identity && one.kin != other.kin)
+        let patient = try plan("notify: [{ on: [quiet: 48h], to: { mail: a@b } }]").rules[0]
+        let hasty = try plan("notify: [{ on: [quiet: 26h], to: { mail: a@b } }]").rules[0]
+        #expect(patient.identity == hasty.identity, "its time may be corrected")
         let twins = try plan(
             """
             notify:
@@ -80,6 +83,16 @@ import Testing
             """
         ).rules
         #expect(twins[0].identity == other.identity && twins[1].identity != twins[0].identity)
+        let turned = try plan(
+            """
+            notify:
+              - { on: failed, to: { ntfy: "https://b.example/x?auth=${env:TOPIC}" } }
+              - { on: failed, to: { ntfy: https://a.example/x } }
+              - { on: failed, to: { ntfy: https://a.example/x } }
+            """
+        ).rules
+        #expect(turned[1].identity == twins[0].identity && turned[0].identity == twins[1].identity)
+        #expect(Set(turned.map(\.identity)).count == 3, "those that are alike in all are told apart by their order")
     }
 
     @Test func aPatternOfNoPipelineIsAWarning() throws {

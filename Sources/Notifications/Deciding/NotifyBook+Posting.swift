@@ -64,10 +64,16 @@ extension NotifyBook {
         let untold = digest.pending(counts)
         // Without a word: those of before are another journal's.
         if digest != known { set(key, .failures(digest)) }
-        guard !untold.isEmpty, digest.isOpen(rule.digest, at: now) else { return nil }
+        guard !untold.isEmpty else {
+            level[key] = now
+            return nil
+        }
+        guard digest.isOpen(rule.digest, at: now) else { return nil }
         let total = untold.reduce(0 as UInt64) { $0.addingSaturated($1.count) }
         let recent = try failures.recent(key.pipeline, digest.marked)
-        if recent.open == 0, recent.retrying == 0, try failures.count(key.pipeline, digest.marked) == total {
+        // A job is on record some time after it is over.
+        let since = max(digest.marked, level[key].map { $0.advanced(by: .seconds(-60)) } ?? digest.marked)
+        if recent.open == 0, recent.retrying == 0, try failures.count(key.pipeline, since) == total {
             // All of them were sent in again, and went well.
             digest.take(counts, last: recent.last, at: now, isTold: false)
             set(key, .failures(digest))

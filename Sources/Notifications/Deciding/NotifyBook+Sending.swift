@@ -26,7 +26,7 @@ extension NotifyBook {
             digest.sent(at: now)
             set(key, .failures(digest))
         case .trouble(var trouble, let quiet)?:
-            trouble.sent(isEnd: notice.state == .over, at: now)
+            trouble.sent(at: now)
             set(key, .trouble(trouble, quiet))
         case nil: return change
         }

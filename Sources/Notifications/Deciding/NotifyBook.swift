@@ -31,6 +31,8 @@ package struct NotifyBook: Sendable {
     var gone: Set<Key> = []
     /// When the first look of this run was.
     private var began: Timestamp?
+    /// When all failures were told last, as far as this run has seen it: those that are not told came since.
+    var level: [Key: Timestamp] = [:]
     /// Whose first counts of this run were seen.
     private var seen: Set<Key> = []
 
@@ -49,9 +51,16 @@ package struct NotifyBook: Sendable {
 
     /// Other rules are in force. What is not theirs goes; returns how many messages with it.
     package mutating func adopt(_ rules: [NotifyRule]) -> (OutboxChange, dropped: Int) {
-        self.rules = rules
         let known = Set(rules.map(\.identity))
         var change = OutboxChange()
+        // One that is gone and one that is new, and alike but for where to: it was corrected.
+        let before = Set(pending.keys.map(\.rule) + standings.keys.map(\.rule) + self.rules.map(\.identity))
+        let gone = Dictionary(grouping: before.subtracting(known), by: NotifyRule.kin)
+        let new = Dictionary(grouping: known.subtracting(before), by: NotifyRule.kin)
+        for (kin, old) in gone where old.count == 1 {
+            if let new = new[kin], new.count == 1 { rename(old[0], new[0], &change) }
+        }
+        self.rules = rules
         for (key, notice) in pending where !known.contains(key.rule) {
             change.removed.append(notice.id)
             pending[key] = nil
@@ -61,7 +70,25 @@ package struct NotifyBook: Sendable {
             standings[key] = nil
         }
         resting = resting.filter { known.contains($0.key) }
+        level = level.filter { known.contains($0.key.rule) }
         return (change, change.removed.count)
+    }
+
+    private mutating func rename(_ old: String, _ new: String, _ change: inout OutboxChange) {
+        for (key, notice) in pending where key.rule == old {
+            var notice = notice
+            notice.rule = new
+            pending[key] = nil
+            pending[Key(rule: new, event: key.event, pipeline: key.pipeline)] = notice
+            change.notices.append(notice)
+        }
+        for (key, standing) in standings where key.rule == old {
+            standings[key] = nil
+            change.forgotten.append(key)
+            let renamed = Key(rule: new, event: key.event, pipeline: key.pipeline)
+            standings[renamed] = standing
+            save(renamed, &change)
+        }
     }
 
     private func isTold(_ key: Key) -> Bool {
@@ -153,7 +180,8 @@ package struct NotifyBook: Sendable {
             if trouble.isThere || now < began || now - began >= min(limit, Self.longestGrace) {
                 trouble.begin(reason, at: known.since)
             }
-        } else {
+        } else if known.since != trouble.began {
+            // Else the time was corrected.
             trouble.end()
         }
         set(key, .trouble(trouble, known))

@@ -2,8 +2,8 @@ package import Files
 import Journal
 import PipelineKit
 
-/// What was told of trouble that comes and goes, and what is: the first at once, then no more than one message about
-/// its beginning and one about its end in each digest. Its end is told to whom its beginning was.
+/// What was told of trouble that comes and goes, and what is: the first at once, then no more than one message in each
+/// digest, be it about its beginning or its end. Its end is told to whom its beginning was.
 package struct TroubleDigest: Sendable, Equatable {
     /// What is to be told.
     package enum News: Sendable, Equatable {
@@ -26,7 +26,7 @@ package struct TroubleDigest: Sendable, Equatable {
     package private(set) var reason = ""
     /// How often it has begun, and ended, without a word about that.
     private(set) var begins: UInt64 = 0, ends: UInt64 = 0
-    private var toldBegin: Timestamp?, toldEnd: Timestamp?
+    private var told: Timestamp?
 
     package init() {}
 
@@ -53,11 +53,7 @@ package struct TroubleDigest: Sendable, Equatable {
 
     /// When something is to be told; nil where there is nothing.
     package func next(_ scope: Scope, _ digest: Duration, at now: Timestamp) -> Timestamp? {
-        switch pending(scope) {
-        case nil: nil
-        case .over: Window.end(since: toldEnd, digest, at: now)
-        case .begun, .passed: Window.end(since: toldBegin, digest, at: now)
-        }
+        pending(scope) == nil ? nil : Window.end(since: told, digest, at: now)
     }
 
     private func pending(_ scope: Scope) -> News? {
@@ -73,17 +69,15 @@ package struct TroubleDigest: Sendable, Equatable {
     /// That is told.
     package mutating func tell(_ news: News, at now: Timestamp) {
         switch news {
-        case .begun: (isTold, toldBegin) = (true, now)
-        case .over: (isTold, toldEnd) = (false, now)
-        case .passed: toldBegin = now
+        case .begun: isTold = true
+        case .over: isTold = false
+        case .passed: break
         }
-        (begins, ends) = (0, 0)
+        (begins, ends, told) = (0, 0, now)
     }
 
     /// A message has left: the digest counts from then.
-    package mutating func sent(isEnd: Bool, at now: Timestamp) {
-        if isEnd { toldEnd = now } else { toldBegin = now }
-    }
+    package mutating func sent(at now: Timestamp) { told = now }
 
     /// A message was given up: nobody knows of it.
     package mutating func gaveUp(isEnd: Bool) {
@@ -100,8 +94,9 @@ package struct TroubleDigest: Sendable, Equatable {
             json.text("reason", reason)
             json.integer("begins", begins)
             json.integer("ends", ends)
-            let times = [("began", began), ("toldBegin", toldBegin), ("toldEnd", toldEnd)]
-            for (key, time) in times { if let time { json.integer(key, time.nanoseconds) } }
+            for (key, time) in [("began", began), ("last", told)] {
+                if let time { json.integer(key, time.nanoseconds) }
+            }
         }
         return json.string
     }
@@ -114,10 +109,8 @@ package struct TroubleDigest: Sendable, Equatable {
         else { return nil }
         (self.isThere, self.isTold, self.reason) = (isThere, isTold, reason)
         (self.begins, self.ends) = (begins, ends)
-        let times = ["began", "toldBegin", "toldEnd"].map { key in
-            members[key]?.integer().map { Timestamp(nanoseconds: $0) }
-        }
-        (began, toldBegin, toldEnd) = (times[0], times[1], times[2])
+        began = members["began"]?.integer().map { Timestamp(nanoseconds: $0) }
+        told = members["last"]?.integer().map { Timestamp(nanoseconds: $0) }
     }
 
     package init?(json: String) {

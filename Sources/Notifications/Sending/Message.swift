@@ -95,12 +95,12 @@ struct Message {
         guard !line.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return line }
         var words: [String] = []
         var word = ""
-        for character in line {
-            if word.utf8.count + String(character).utf8.count > 45, !word.isEmpty {
+        for scalar in line.unicodeScalars {
+            if word.utf8.count + UTF8.width(scalar) > 45, !word.isEmpty {
                 words.append(word)
                 word = ""
             }
-            word.append(character)
+            word.unicodeScalars.append(scalar)
         }
         return (words + [word]).map { "=?UTF-8?B?\(Base64.text(of: Array($0.utf8)))?=" }.joined(separator: " ")
     }

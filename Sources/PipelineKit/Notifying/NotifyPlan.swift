@@ -5,7 +5,7 @@ package struct NotifyPlan: Sendable, Equatable {
     package let rules: [NotifyRule]
     package let pings: [NotifyPing]
 
-    /// Those that are alike get identities of their own.
+    /// Those that are alike in all get identities of their own.
     package init(rules: [NotifyRule] = [], pings: [NotifyPing] = []) {
         var seen: [String: Int] = [:]
         self.rules = rules.map { rule in

@@ -15,9 +15,10 @@ package struct NotifyRule: Sendable, Equatable {
     package let target: NotifyTarget
     /// The least time between two messages about the same.
     package let digest: Duration
-    /// What it is known by over reloads and restarts: what it tells of, and by which way. Where a message goes may be
-    /// corrected meanwhile, and what has not been sent goes there then.
+    /// What it is known by over reloads and restarts: what it tells of, by which way, and where to.
     package private(set) var identity: String
+    /// The same without where to, which may be corrected: what has not been sent goes there then.
+    package var kin: Substring { Self.kin(of: identity) }
 
     package init(
         number: Int = 1, events: Set<NotifyEvent>, quiet: Duration? = nil, pipelines: [Glob] = [],
@@ -30,12 +31,13 @@ package struct NotifyRule: Sendable, Equatable {
         self.target = target
         self.digest = digest
         let words =
-            self.events.map(\.rawValue).sorted() + [quiet?.text ?? ""] + pipelines.map(\.pattern)
-            + [target.way.rawValue]
-        identity = Self.hash(words.joined(separator: "\n"))
+            self.events.map(\.rawValue).sorted() + [""] + pipelines.map(\.pattern) + [target.way.rawValue]
+        identity = "\(Self.hash(words.joined(separator: "\n")))-\(Self.hash(target.place))"
     }
 
-    /// Several that are alike are told apart by their order.
+    package static func kin(of identity: String) -> Substring { identity.prefix { $0 != "-" } }
+
+    /// Several that are alike in all are told apart by their order.
     mutating func follow(_ others: Int) {
         if others > 0 { identity += "-\(others + 1)" }
     }

@@ -54,12 +54,31 @@ package struct NotifyTarget: Sendable, Equatable {
         }
     }
 
-    /// Topics and keys are in paths.
+    /// What tells it from others of its way: of a URL without who signs in, and without its query.
+    var place: String {
+        switch way {
+        case .ntfy, .apprise, .webhook: String(Concealed.urls(in: url?.source ?? "").prefix { !"?#".contains($0) })
+        case .mail: recipients.joined(separator: "\n")
+        case .run: command.joined(separator: "\n")
+        }
+    }
+
+    /// Topics and keys are in paths. What stands for a secret, as `${env:HOST}`, is none.
     package static func shown(_ url: String) -> String {
         let shown = Concealed.urls(in: url)
-        guard !SecretText.isIn(shown), let scheme = shown.firstRange(of: "://"),
-            let path = shown[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) })
+        // The same with as many other signs for it.
+        var (plain, isWithin) = ([Character](), false)
+        for (index, sign) in zip(shown.indices, shown) {
+            isWithin = isWithin || shown[index...].hasPrefix("${")
+            plain.append(isWithin ? "_" : sign)
+            if sign == "}" { isWithin = false }
+        }
+        let text = String(plain)
+        let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+        guard SecretText.isIn(shown) || start > text.startIndex,
+            let path = text[start...].firstIndex(where: { "/?#".contains($0) })
         else { return shown }
-        return shown[path...].dropFirst().isEmpty ? shown : shown[...path] + "…"
+        let length = text.distance(from: text.startIndex, to: path) + 1
+        return length == text.count ? shown : shown.prefix(length) + "…"
     }
 }

@@ -52,6 +52,32 @@ import Testing
         #expect(found.notices.isEmpty && found.standings.isEmpty)
     }
 
+    /// One that cannot be read must not keep all others from being sent.
+    @Test(arguments: [
+        "UPDATE outbox SET content = 'nonsense' WHERE id = 'b'", "UPDATE outbox SET rule = x'00' WHERE id = 'b'",
+        "UPDATE outbox SET id = x'62' WHERE id = 'b'", "UPDATE outbox SET since = 'never' WHERE id = 'b'",
+    ])
+    func oneThatCannotBeReadIsRemoved(damage: String) throws {
+        let key = NoticeStanding.Key(rule: "r", event: "failed", pipeline: "scans")
+        let notices = ["a", "b", "c"].map { id in
+            Notice(
+                id: id, rule: "r", event: "failed", pipeline: id, state: .happened, title: id, text: "",
+                since: JournalSamples.time(1))
+        }
+        let journal = try open()
+        defer { journal.close() }
+        var change = OutboxChange()
+        (change.notices, change.standings) = (notices, [NoticeStanding(key, value: "{}")])
+        try journal.change(change)
+        let database = try Connection(scratch.path("journal.sqlite").string, for: .writing)
+        try database.execute(damage)
+        try database.execute("INSERT INTO notified VALUES (x'00', 'failed', 'scans', '{}')")
+        let found = try journal.outbox()
+        #expect(found.notices.map(\.id) == ["a", "c"] && found.standings.map(\.key) == [key])
+        #expect(found.unreadable == 2)
+        #expect(try journal.outbox().unreadable == 0, "they are gone")
+    }
+
     @Test func changesAreAddedUp() {
         let key = NoticeStanding.Key(rule: "r", event: "failed", pipeline: "scans")
         let notice = Notice(
