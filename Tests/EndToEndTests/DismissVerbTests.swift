@@ -58,8 +58,11 @@ import Testing
 
     @Test func itIsARunThatCanBeFollowedAndEnded() async throws {
         var daemon = try await start()
-        for name in ["1", "2", "3", "4"] { try scratch.write(name, to: "pipelines/a-in/\(name)") }
-        try #require(try await eventually { try failed() == "4" }, "\(daemon.transcript)")
+        // One after the other, so that it is known which is the oldest.
+        for name in ["1", "2", "3", "4"] {
+            try scratch.write(name, to: "pipelines/a-in/\(name)")
+            try #require(try await eventually { try failed() == name }, "\(daemon.transcript)")
+        }
         var client = try await client()
         let line = try #require(
             try run("status").text.split(separator: "\n").first { $0.contains("is under way, 3 jobs are left") })

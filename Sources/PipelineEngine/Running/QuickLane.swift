@@ -74,9 +74,9 @@ final class QuickLane: Sendable {
         queue.sync {}
     }
 
-    /// Runs claims that were made before `claimed`. False where it is closed, or as many stages run as may. `deliver` is
-    /// called on the lane's queue with those that ran through; then, when the batch is over, `leave` with those that go
-    /// the usual way.
+    /// Runs claims that were made before `claimed`. False where it is closed, or as many stages run as may.
+    /// `deliver` is called on the lane's queue with those that ran through; then, when the batch is over, `leave` with
+    /// those that go the usual way.
     func run(
         _ claims: [Claim], claimed: MonotonicTime, deliver: @escaping @Sendable ([ActiveJob]) -> Void,
         leave: @escaping @Sendable ([Claim]) -> Void
