@@ -1,7 +1,7 @@
 import Files
 import PipelineKit
 
-/// Reads `notify`: who is told of what.
+/// Reads `notify`: who is notified of which events.
 struct NotifyDecoder {
     /// Where paths begin, and what secrets may come from.
     let context: OptionContext

@@ -21,7 +21,9 @@ extension PipelineDecoder {
                     place.problem("with 'ready.unit: folder' every drop lies in the inbox itself; write 'by: owner'"))
             } else if draft.match.depth == 1 {
                 problems.append(
-                    place.problem("only the inbox itself is searched, which is no one's; add 'match: { depth: 2 }'"))
+                    place.problem(
+                        "only the inbox is searched, so all drops have one producer; add 'match: { depth: 2 }'"
+                    ))
             }
         }
         var rule = FairRule(by: by ?? .folder)
@@ -108,7 +110,13 @@ extension PipelineDecoder {
             try node.integer(in: PriorityRule.levels)
         }
         let globs = ["match", "path"].map { key in
-            map.read(key, problems: &problems) { node throws(OptionProblem) in try node.glob() }
+            map.read(key, problems: &problems) { node throws(OptionProblem) in
+                let glob = try node.glob()
+                guard key == "path" || !glob.pattern.contains("/") else {
+                    throw node.problem("it is compared with the name alone; leave out '/', or write 'path'")
+                }
+                return glob
+            }
         }
         let given = ["match", "path", "level"].map { map.given($0) != nil || map.isMisspelt($0) }
         if given[0] == given[1] {

@@ -17,7 +17,7 @@ package struct ServiceSettings: Sendable, Equatable {
     package var jobsAtOnce: Int?
     /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
-    /// Who is told of what.
+    /// Who is notified of which events.
     package var notify = NotifyPlan()
 
     package init() {}
@@ -43,7 +43,8 @@ package struct ServiceSettings: Sendable, Equatable {
             "jobs_at_once", .value(.integer(1...100_000)),
             "how many stages of all pipelines may run at once; unless given, as many as they have workers"),
         PipelineKey(
-            "notify", .maps(NotifyDecoder.entry), "who is told of what; see docs/notifications.md, unless given, nobody"
+            "notify", .maps(NotifyDecoder.entry),
+            "who is notified of which events (docs/notifications.md); unless given, nobody"
         ),
     ]
     private static let keys = described.map(\.name)

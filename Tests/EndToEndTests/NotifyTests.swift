@@ -149,7 +149,7 @@ struct NotifyTests: DaemonTests {
     @Test func aReloadBringsRulesAndTakesThem() async throws {
         try settings("stall: 1m")
         var daemon = try await start()
-        #expect(try run("notify", "--test").text.contains("nobody is told of anything"))
+        #expect(try run("notify", "--test").text.contains("no notifications are configured"))
         try drop("before.zip")
         #expect(try await eventually { try run("jobs", "--state", "failed").text.contains("before.zip") })
         try settings("notify: [{ on: failed, pipelines: [press, gone], to: { ntfy: '\(server.url("/new"))' } }]")

@@ -95,7 +95,7 @@ import Testing
         ),
         (
             "fair: { by: folder }",
-            "5:13: error: only the inbox itself is searched, which is no one's; add 'match: { depth: 2 }'"
+            "5:13: error: only the inbox is searched, so all drops have one producer; add 'match: { depth: 2 }'"
         ),
         (
             "ready: { unit: folder }\nfair: { by: folder }",
@@ -121,6 +121,10 @@ import Testing
         (
             "priority: a",
             "5:11: error: 'priority' must be a map of match, path, level; found 'a'"
+        ),
+        (
+            "priority: [ { match: 'a/*', level: 1 } ]",
+            "5:22: error: 'priority.match': it is compared with the name alone; leave out '/', or write 'path'"
         ),
         (
             "priority: [ { level: 1 } ]",

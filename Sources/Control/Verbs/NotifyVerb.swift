@@ -1,4 +1,4 @@
-/// Tries who is told of what: sends messages that say that nothing has happened.
+/// Sends test notifications, which say that nothing has happened.
 package enum NotifyVerb: ControlVerb {
     package static let name = "notify"
     package static let isChange = true

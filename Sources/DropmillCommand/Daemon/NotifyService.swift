@@ -131,7 +131,7 @@ final class NotifyService: Sendable {
             return done(.failure(ControlProblem("there is no notify[\(number)]; \(there)")))
         }
         guard !all.isEmpty, let world else {
-            return done(.failure(ControlProblem("nobody is told of anything; write 'notify' in dropmill.yaml")))
+            return done(.failure(ControlProblem("no notifications are configured; add 'notify' to dropmill.yaml")))
         }
         let rules = plan.rules.filter { number == nil || number == $0.number }
         let pings = plan.pings.filter { number == nil || number == $0.number }
@@ -157,7 +157,7 @@ final class NotifyService: Sendable {
 
     private func look(_ engine: Engine, _ reloader: Reloader, _ disks: DiskWatch, isFirst: Bool) -> NotifyLook {
         let (plan, isClosing) = state.withLock { ($0.plan, $0.isClosing) }
-        // What has ended last is in the journal then.
+        // What has ended last is in the journal then; where it is not, the next run finds it and sends it.
         if isClosing { do throws(JournalError) { try engine.probeJournal() } catch {} }
         let (health, gauges) = (engine.health, engine.gauges)
         var look = NotifyLook(pipelines: gauges.map(\.name))

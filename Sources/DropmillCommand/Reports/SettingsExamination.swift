@@ -45,7 +45,7 @@ struct SettingsExamination {
         ] + notifying
     }
 
-    /// Who is told of what, and what would keep that from being sent.
+    /// Who is notified, and what would keep messages from being sent.
     private static func notifying(_ plan: NotifyPlan) -> [Finding] {
         let targets = plan.rules.map { rule in
             let subject = "notify[\(rule.number)] (\(rule.target.shown))"

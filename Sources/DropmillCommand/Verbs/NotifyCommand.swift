@@ -7,7 +7,7 @@ struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify",
         abstract:
-            "Try who is told of what: have the running daemon send a message, and print what the other side said.",
+            "Have the running daemon send a test notification, and print what the receiver answered.",
         discussion: """
             Sends a message that says that nothing has happened by each entry of 'notify' in dropmill.yaml, or by one; \
             to a dead man's switch how the daemon is. It is the daemon that sends, with its rights and its secrets, \

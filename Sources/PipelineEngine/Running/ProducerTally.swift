@@ -1,3 +1,5 @@
+import PipelineKit
+
 /// What became of producers' jobs since the daemon has begun. Pure, and in memory alone.
 struct ProducerTally: Sendable, Equatable {
     struct Ends: Sendable, Equatable {
@@ -9,10 +11,9 @@ struct ProducerTally: Sendable, Equatable {
 
     /// Those that come when so many are there are counted together.
     private static let most = 10_000
-    private static let others = "(others)"
 
     mutating func end(of producer: String, hasFailed: Bool) {
-        let known = ends[producer] != nil || ends.count < Self.most ? producer : Self.others
+        let known = ends[producer] != nil || ends.count < Self.most ? producer : FairRule.others
         if hasFailed { ends[known, default: Ends()].failed += 1 } else { ends[known, default: Ends()].processed += 1 }
     }
 }

@@ -1,6 +1,6 @@
 import Files
 
-/// Who is told of what: `notify` in `dropmill.yaml`.
+/// All notifications: `notify` in `dropmill.yaml`.
 package struct NotifyPlan: Sendable, Equatable {
     package let rules: [NotifyRule]
     package let pings: [NotifyPing]

@@ -1,6 +1,6 @@
 import Files
 
-/// Who is told of what: an entry of `notify`.
+/// Who is notified of which events: an entry of `notify`.
 package struct NotifyRule: Sendable, Equatable {
     /// The least time between two messages about the same, unless another one is given.
     package static let usualDigest = Duration.seconds(300)
