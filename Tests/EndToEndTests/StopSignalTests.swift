@@ -21,6 +21,23 @@ import Testing
         }
     }
 
+    /// The first line that tells of the pipeline is written while the rest is still being put to work.
+    @Test func endsItTheMomentThatItHasStarted() async throws {
+        let scratch = try ScratchFolder()
+        try scratch.write("inbox: in\nprocessed: done\nfailed: failed\nstages: [checksum]\n", to: "pipelines/a.yaml")
+        for round in 0..<30 {
+            let log = scratch.path("log.\(round)")
+            var daemon = try DropmillProcess(["run", "--log-format", "json"], in: scratch.path, log: log)
+            // Without a pause, so that it is the moment itself.
+            while try !daemon.hasLogged("started"), try !daemon.hasEnded() {}
+            try daemon.send(SIGTERM)
+            let hasEnded = try await eventually { try daemon.hasEnded() }
+            try daemon.end()
+            try #require(hasEnded, "\(daemon.transcript)")
+            #expect(daemon.status == 0)
+        }
+    }
+
     /// Whether a process blocks a signal (proc_pid_status(5)).
     private func isHoldingBack(_ signal: Int32, _ process: Int32) throws -> Bool {
         let line = ProcessList.text("\(process)/status")?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }

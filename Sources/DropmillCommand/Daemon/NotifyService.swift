@@ -47,7 +47,9 @@ final class NotifyService: Sendable {
                 self?.look(engine, reloader, disks, isFirst: $0) ?? NotifyLook(pipelines: [])
             },
             problems: { @Sendable in ControlService.answer(engine, reloader, probe).problems }, warn: warn)
-        state.withLock { ($0.world, $0.outbox) = (world, engine.outbox) }
+        // Before the lock: the engine may be waiting for it, to have us closed.
+        let outbox = engine.outbox
+        state.withLock { ($0.world, $0.outbox) = (world, outbox) }
         use(plan)
     }
 
