@@ -182,8 +182,11 @@ import Testing
         try write("b", stages: "[run: { command: [sleep, '100'] }]")
         var daemon = try await start()
         var server = try await serve()
-        for name in ["1", "2", "3"] { try scratch.write(name, to: "pipelines/a-in/\(name)") }
-        #expect(try await eventually { try names("state=failed") == ["1", "2", "3"] })
+        // One after the other, so that it is known which are the oldest.
+        for name in ["1", "2", "3"] {
+            try scratch.write(name, to: "pipelines/a-in/\(name)")
+            #expect(try await eventually { try names("state=failed").contains(name) })
+        }
         let order = #""verb":"retry","filter":{"pipeline":"a","state":"failed","since":"1h"}"#
         let some = try post("runs/preview", "{\(order),\"limit\":2}")
         #expect(some.jobs == 2 && some.more == true && some.names == ["1", "2"])
