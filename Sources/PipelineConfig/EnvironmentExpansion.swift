@@ -1,4 +1,3 @@
-import Files
 import PipelineKit
 
 /// Puts the environment's values in place of `${VAR}` and `${VAR:-default}`. A `$` without a brace stays as it is;
@@ -61,7 +60,9 @@ struct EnvironmentExpansion {
         let name = String(reference.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
         let rest = reference.dropFirst(name.count)
         guard !name.isEmpty, name.first?.isNumber == false, rest.isEmpty || rest.hasPrefix(":-") else {
-            let shown = EscapedText.of(String(reference))
+            // What follows the name may be a value: of ${VAR-default}, or a password with these signs.
+            let isUsual = name.first?.isNumber == false && name.allSatisfy { !$0.isLowercase }
+            let shown = isUsual ? "\(name)…" : reference.isEmpty ? "" : "…"
             problems.append(
                 OptionProblem("'${\(shown)}' is not a variable; write ${VAR} or ${VAR:-default}", at: position))
             return ""

@@ -14,7 +14,8 @@ struct NotifyDecoder {
         var (rules, pings): ([NotifyRule], [NotifyPing]) = ([], [])
         for (index, entry) in node.members.enumerated() {
             let number = index + 1
-            let map = OptionMap(entry, name: "notify[\(number)]", keys: Self.entry.map(\.name), problems: &problems)
+            let map = OptionMap(
+                entry, name: "notify[\(number)]", keys: Self.entry.map(\.name), isSecret: true, problems: &problems)
             // What is wrong with it is said, and all that it lacks follows from that.
             guard case .map = entry.content else { continue }
             if map.given("ping") != nil {
@@ -33,7 +34,8 @@ struct NotifyDecoder {
         }
         guard let entry = map.given("ping") else { return nil }
         let ping = OptionMap(
-            entry.value, name: map.path(to: "ping"), keys: Self.ping.map(\.name), problems: &problems)
+            entry.value, name: map.path(to: "ping"), keys: Self.ping.map(\.name), isSecret: true,
+            problems: &problems)
         guard case .map = entry.value.content else { return nil }
         let isInsecure = flag("insecure", ping)
         let every = time("every", ping, atLeast: .seconds(1), "it would be told without a pause")
@@ -44,7 +46,11 @@ struct NotifyDecoder {
             return nil
         }
         let url = ping.read("url", problems: &problems) { node throws(OptionProblem) in
-            try NotifyURL(node, in: context, insecure: isInsecure, withSecrets: false).text
+            do throws(OptionProblem) {
+                return try NotifyURL(node, in: context, insecure: isInsecure, headers: []).text
+            } catch {
+                throw error.concealing(node)
+            }
         }
         return url.map { NotifyPing(number: number, url: $0, every: every ?? NotifyPing.usual, insecure: isInsecure) }
     }
@@ -107,7 +113,7 @@ struct NotifyDecoder {
     private static func quiet(_ entry: OptionNode.Entry) throws(OptionProblem) -> Duration {
         guard entry.key == NotifyEvent.quiet.rawValue else {
             _ = try event(OptionNode(.scalar(entry.key, quoted: false), at: entry.position))
-            throw OptionProblem("'\(entry.key)' takes no value; only 'quiet' does", at: entry.position)
+            throw entry.problem("'\(entry.key)' takes no value; only 'quiet' does")
         }
         let time = try entry.value.duration()
         guard time >= .seconds(1) else { throw entry.value.problem("too short; write at least 1s, such as 26h") }

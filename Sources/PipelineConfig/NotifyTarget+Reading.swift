@@ -15,7 +15,8 @@ extension NotifyTarget {
             return nil
         }
         let name = rule.path(to: "to")
-        let map = OptionMap(given.value, name: name, keys: NotifyDecoder.target.map(\.name), problems: &problems)
+        let map = OptionMap(
+            given.value, name: name, keys: NotifyDecoder.target.map(\.name), isSecret: true, problems: &problems)
         guard case .map = given.value.content else { return nil }
         // As they stand there.
         let found = Way.allCases.compactMap { way in map.given(way.rawValue).map { (way: way, entry: $0) } }
@@ -66,23 +67,28 @@ extension NotifyTarget {
             map.read("insecure", problems: &problems) { node throws(OptionProblem) in try node.bool() } ?? false
         headers =
             map.read("headers", problems: &problems) { node throws(OptionProblem) in
-                try Self.headers(node, context)
+                do throws(OptionProblem) { return try Self.headers(node, context) } catch {
+                    throw error.concealing(node)
+                }
             } ?? []
         body = map.read("body", problems: &problems) { node throws(OptionProblem) in try NotifyTemplate(node) }
         authorities = map.read("ca", problems: &problems) { node throws(OptionProblem) in
             context.base.pushing(FilePath(try node.string())).lexicallyNormalized()
         }
-        let hasSecrets = headers.contains { SecretText.isIn($0.value.source) }
-        let isInsecure = insecure
+        let (isInsecure, headers) = (insecure, headers)
         url = map.read(way.rawValue, problems: &problems) { node throws(OptionProblem) in
-            try NotifyURL(node, in: context, insecure: isInsecure, withSecrets: hasSecrets).text
+            do throws(OptionProblem) {
+                return try NotifyURL(node, in: context, insecure: isInsecure, headers: headers).text
+            } catch {
+                throw error.concealing(node)
+            }
         }
     }
 
     private static func headers(_ node: OptionNode, _ context: OptionContext) throws(OptionProblem) -> [Header] {
         var headers: [Header] = []
         for (name, value) in try node.requestHeaders(in: context) {
-            do throws(Failure) { _ = try value.reveal() } catch { throw node.problem("'\(name)': \(error.fact)") }
+            do throws(Failure) { _ = try value.reveal() } catch { throw node.problem(error.fact) }
             headers.append(Header(name: name, value: value))
         }
         return headers

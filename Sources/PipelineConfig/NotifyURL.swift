@@ -6,24 +6,22 @@ import PipelineKit
 struct NotifyURL {
     let text: SecretText
 
-    /// `withSecrets`: whether a secret goes along with it.
+    /// `headers`: what goes along with it.
     init(
-        _ node: OptionNode, in context: OptionContext, insecure: Bool, withSecrets: Bool
+        _ node: OptionNode, in context: OptionContext, insecure: Bool, headers: [NotifyTarget.Header]
     ) throws(OptionProblem) {
         text = try SecretText(node, in: context)
         let revealed: String
         do throws(Failure) { revealed = try text.reveal().text } catch { throw node.problem(error.fact) }
-        // What it holds now may be a secret.
+        // What it holds now may be a secret, and so may its path.
         let isSecret = SecretText.isIn(text.source)
-        let shown =
-            isSecret
-            ? "what '\(EscapedText.of(NotifyTarget.shown(text.source)))' stands for"
-            : "'\(Concealed.urls(in: text.source))'"
         guard let host = Self.host(of: revealed) else {
-            throw node.problem("\(EscapedText.printable(shown)) is not a URL with a host; begin with https://")
+            throw node.problem(
+                "\(isSecret ? "what this stands for" : "this") is not a URL with a host; begin with https://")
         }
         let isOpen = !revealed.lowercased().hasPrefix("https:") && !Self.isLoopback(host)
-        guard !isOpen || insecure || !(isSecret || withSecrets) else {
+        let hasSecrets = Concealed.isSent(to: text.source, headers: headers.map { ($0.name, $0.value.source) })
+        guard !isOpen || insecure || !hasSecrets else {
             throw node.problem(
                 "a secret would be sent to \(isSecret ? "another host" : EscapedText.of(host)) unencrypted; "
                     + "use https://, or set 'insecure: true'")

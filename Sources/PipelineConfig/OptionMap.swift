@@ -9,9 +9,10 @@ struct OptionMap {
     /// Keys that are meant by unknown ones.
     private var misspelt: Set<String> = []
 
-    /// Reads a map and reports every unknown key. Nothing, or anything but a map, counts as an empty one.
+    /// Reads a map and reports every unknown key. Nothing, or anything but a map, counts as an empty one. `isSecret`:
+    /// what may be written in its place is not to be quoted, such as the URL that is a key of it.
     init(
-        _ node: OptionNode?, name: String, of file: String = "a pipeline file", keys: [String],
+        _ node: OptionNode?, name: String, of file: String = "a pipeline file", keys: [String], isSecret: Bool = false,
         problems: inout [OptionProblem]
     ) {
         self.name = name
@@ -20,20 +21,24 @@ struct OptionMap {
             return
         }
         guard case .map(let all) = node.content else {
+            let found = isSecret ? node.kindAlone : EscapedText.of(node.kind)
             let what = name.isEmpty ? "\(file) must be a map" : "'\(name)' must be a map"
             problems.append(
-                node.problem("\(what) of \(keys.joined(separator: ", ")); found \(EscapedText.of(node.kind))"))
+                node.problem("\(what) of \(keys.joined(separator: ", ")); found \(found)"))
             entries = [:]
             return
         }
         for entry in all where !keys.contains(entry.key) {
-            let subject = name.isEmpty ? "unknown key" : "'\(name)' has no key"
             let meant = Suggestion.nearest(to: entry.key, among: keys)
             if let meant { misspelt.insert(meant) }
             let hint = meant.map { "did you mean '\($0)'?" }
             let list = "known keys: " + keys.joined(separator: ", ")
-            problems.append(
-                OptionProblem("\(subject) '\(EscapedText.of(entry.key))'; \(hint ?? list)", at: entry.position))
+            let isTold = meant != nil || entry.name != nil
+            let key = isTold ? "key '\(EscapedText.of(entry.key))'" : "key"
+            let subject =
+                name.isEmpty
+                ? "unknown \(key)" : "'\(name)' has \(isTold ? "no \(key)" : "a key that it does not know")"
+            problems.append(entry.problem("\(subject); \(hint ?? list)"))
         }
         entries = Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
     }

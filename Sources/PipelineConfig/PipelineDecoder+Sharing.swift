@@ -71,13 +71,12 @@ extension PipelineDecoder {
         for entry in entries {
             var name = EscapedText.of(entry.key)
             if by == .owner, entry.key.withCString({ getpwnam($0) }) == nil, UInt32(entry.key) == nil {
-                throw OptionProblem("there is no user '\(name)'; correct the name, or leave it out", at: entry.position)
+                throw entry.problem("there is no user '\(name)'; correct the name, or leave it out")
             }
             // As drops have it: by its name, where it has one.
             if by == .owner, let user = UInt32(entry.key) { name = AccountName.user(user) }
             if by == .folder, entry.key != FairRule.inbox, FileName(Array(entry.key.utf8)) == nil {
-                throw OptionProblem(
-                    "'\(name)' is not the name of a folder in the inbox; write its name alone", at: entry.position)
+                throw entry.problem("'\(name)' is not the name of a folder in the inbox; write its name alone")
             }
             weights[name] = try entry.value.integer(in: 1...FairRule.mostWeight)
         }

@@ -55,7 +55,11 @@ extension PipelineDecoder {
         guard case .map(let entries) = node.content else { return nil }
         let kinds = registry.descriptors.map(\.kind)
         if entries.count == 1, Suggestion.nearest(to: entries[0].key, among: kinds) != nil { return nil }
-        let found = entries.isEmpty ? "nothing" : entries.map { "'\(EscapedText.of($0.key))'" }.joined(separator: ", ")
+        let words = entries.map { entry in
+            let isKnown = Suggestion.nearest(to: entry.key, among: kinds) != nil
+            return entry.name ?? (isKnown ? "'\(entry.key)'" : "an unknown key")
+        }
+        let found = words.isEmpty ? "nothing" : words.joined(separator: ", ")
         return node.problem(
             "'on_failure' must be a list of stages, found a map of \(found); begin each stage with '- ', such as "
                 + "'- \(registry.remedy(for: .telling)?.entry ?? "kind: { option: value }")'")
@@ -70,7 +74,8 @@ extension PipelineDecoder {
         case .map(let entries):
             guard let first = entries.first else { break }
             if let second = entries.dropFirst().first {
-                problems.append(OptionProblem(twoKinds(first, second), at: second.position))
+                let problem = second.problem(twoKinds(first, second))
+                problems.append(OptionProblem(first.problem(problem.message).message, at: second.position))
                 return PipelineDraft.Stage(
                     descriptor: registry.type(of: first.key)?.descriptor, position: first.position)
             }
@@ -99,7 +104,8 @@ extension PipelineDecoder {
             let kinds = registry.descriptors.map(\.kind)
             let hint = Suggestion.nearest(to: kind, among: kinds).map { "did you mean '\($0)'?" }
             let list = "known stages: " + kinds.joined(separator: ", ")
-            problems.append(OptionProblem("unknown stage '\(EscapedText.of(kind))'; \(hint ?? list)", at: position))
+            let message = Concealed.message("unknown stage '\(EscapedText.of(kind))'; \(hint ?? list)", about: kind)
+            problems.append(OptionProblem(message, at: position))
             return PipelineDraft.Stage(descriptor: nil, position: position)
         }
         let descriptor = type.descriptor
@@ -109,12 +115,12 @@ extension PipelineDecoder {
         case nil, .null: break
         case .map(let all): entries = all
         default:
-            let found = options?.kind ?? ""
+            let takesSecrets = descriptor.options.contains(where: \.takesSecrets)
+            let found = (takesSecrets ? options?.kindAlone : options.map { EscapedText.of($0.kind) }) ?? ""
             let names = (descriptor.options.map(\.name) + StageDescriptor.commonOptions).joined(separator: ", ")
             problems.append(
-                OptionProblem(
-                    "stage '\(kind)' takes a map of \(names); found \(EscapedText.of(found))",
-                    at: options?.position ?? position))
+                (options ?? OptionNode(.null, at: position)).problem(
+                    "stage '\(kind)' takes a map of \(names); found \(found)"))
             return stage
         }
         let before = problems.count

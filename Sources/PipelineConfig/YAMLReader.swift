@@ -1,4 +1,3 @@
-import Files
 import PipelineKit
 
 /// Turns the YAML of a pipeline file into nodes; no later step sees YAML.
@@ -120,10 +119,10 @@ struct YAMLReader: ~Copyable {
             total.values += value.values
             total.depth = max(total.depth, value.depth + 1)
             if let first = seen[key] {
+                let entry = OptionNode.Entry(key: key, position: event.position, value: value.node)
                 let place = "line \(first.line)"
                 problems.append(
-                    OptionProblem(
-                        "'\(EscapedText.of(key))' is given twice, first in \(place); keep one", at: event.position))
+                    entry.problem("\(entry.name ?? "the same key") is given twice, first in \(place); keep one"))
                 continue
             }
             seen[key] = event.position

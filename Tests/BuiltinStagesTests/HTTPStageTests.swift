@@ -292,7 +292,24 @@ struct HTTPStageTests {
             _ = try fixture.stage("http", .map(options + [("insecure", "true")]), environment: environment)
         }
         // Without a secret nothing is in the way.
-        if !url.hasPrefix("$") { _ = try fixture.stage("http", ["url": .text(url)]) }
+        if !url.hasPrefix("$"), !url.contains("@") { _ = try fixture.stage("http", ["url": .text(url)]) }
+        // Written out they are none the less secrets.
+        if url.hasPrefix("$") || url.contains("@") { return }
+        let others: [Options] = [
+            ["url": .text(url), "headers": ["authorization": "Bearer s3cr3t"]],
+            ["url": .text(url), "headers": ["X-Any": "Bearer s3cr3t"]],
+            ["url": .text(url), "headers": ["X-Api-Key": "s3cr3t"]],
+            ["url": .text(url), "headers": ["Cookie": "s3cr3t"]],
+            ["url": .text(url.replacing("://", with: "://anna:s3cr3t@"))], ["url": .text("\(url)?api_key=s3cr3t")],
+        ]
+        for options in others {
+            guard !isTaken else {
+                _ = try fixture.stage("http", options)
+                continue
+            }
+            let problem = #expect(throws: OptionProblem.self) { try fixture.stage("http", options) }
+            #expect(problem?.message.contains("insecure: true") == true && problem?.message.contains("s3cr3t") == false)
+        }
     }
 
     /// The file of a secret may be exchanged, and then lead elsewhere.

@@ -117,18 +117,24 @@ import Testing
         ("on: failed, to: { mail: root }, digest: 0s", 47, "too short"),
         ("on: failed, to: { mail: root }, digest: 5", 47, "is not a duration"),
         ("on: failed, to: { mail: root }, pipelines: ['{a']", 51, "not a valid pattern"),
-        ("on: failed, to: { ntfy: press }", 31, "'press' is not a URL with a host; begin with https://"),
+        ("on: failed, to: { ntfy: press }", 31, "this is not a URL with a host; begin with https://"),
         ("on: failed, to: { ntfy: 'ftp://a.example/x' }", 31, "is not a URL with a host"),
         ("on: failed, to: { ntfy: 'https:///x' }", 31, "is not a URL with a host"),
         ("on: failed, to: { ntfy: '${file:gone}' }", 31, "the secret file '"),
         ("on: failed, to: { ntfy: '${file:gone}' }", 31, "cannot be read: No such file"),
         ("on: failed, to: { ntfy: '${file:open}' }", 31, "is readable by others; run 'chmod 600' on it"),
-        ("on: failed, to: { ntfy: '${file:nonsense}' }", 31, "what '${file:nonsense}' stands for is not a URL"),
+        ("on: failed, to: { ntfy: '${file:nonsense}' }", 31, "what this stands for is not a URL"),
         ("on: failed, to: { ntfy: '${env:NONE}' }", 31, "'NONE' is not set"),
         (
             "on: failed, to: { ntfy: 'http://a.example/x', headers: { Authorization: '${file:hc}' } }", 31,
             "a secret would be sent to a.example unencrypted"
         ),
+        (
+            "on: failed, to: { ntfy: 'http://a.example/x', headers: { Authorization: Bearer s3cr3t } }", 31,
+            "a secret would be sent to a.example unencrypted"
+        ),
+        ("on: failed, to: { webhook: 'http://u:s3cr3t@a.example/x' }", 34, "to a.example unencrypted"),
+        ("ping: { url: 'http://a.example/?token=s3cr3t' }", 20, "to a.example unencrypted"),
         ("on: failed, to: { mail: 'a b@c' }", 31, "is not an address"),
         ("on: failed, to: { mail: '-oQ/tmp' }", 31, "is not an address"),
         ("on: failed, to: { mail: root, body: x }", 37, "is for 'webhook' only"),

@@ -116,7 +116,7 @@ import Testing
                 + "formerly, trust, durability, min_free, upload, max_upload, "
                 + "on_failure, ownership, mode, owner, group"
         ),
-        ("<<: {a: b}", "7:1: unknown key '<<'; known keys: \(PipelineDecoder.keys.joined(separator: ", "))"),
+        ("<<: {a: b}", "7:1: unknown key; known keys: \(PipelineDecoder.keys.joined(separator: ", "))"),
         ("match: '*'", "7:8: 'match' must be a map of include, exclude, depth; found '*'"),
         ("match: { includ: a }", "7:10: 'match' has no key 'includ'; did you mean 'include'?"),
         // Values.
@@ -213,7 +213,7 @@ import Testing
         // The environment.
         ("work: ${NOWHERE}", "7:7: the environment variable 'NOWHERE' is not set; set it or write ${NOWHERE:-default}"),
         ("work: ${A", "7:7: '${' without '}'; write ${VAR} or ${VAR:-default}"),
-        ("work: ${A-b}", "7:7: '${A-b}' is not a variable; write ${VAR} or ${VAR:-default}"),
+        ("work: ${A-b}", "7:7: '${A…}' is not a variable; write ${VAR} or ${VAR:-default}"),
         ("work: '${}'", "7:7: '${}' is not a variable; write ${VAR} or ${VAR:-default}"),
     ])
     func mistakesInKeys(line: String, message: String) {

@@ -259,8 +259,8 @@ private struct RandomPipeline {
         let quote = ["\"", "'", ""].randomElement(using: &random) ?? ""
         let signs = "'\"`<>@".filter { String($0) != quote }
         let user = "\(secret(signs)):\(secret(signs))"
-        return
-            "\(quote)https://\(user)@\(open()).example/{name}?\(open())=\(secret(signs))#\(open())\(quote) # \(told())"
+        let rest = "\(open())=\(secret(signs))#\(secret(signs))"
+        return "\(quote)https://\(user)@\(open()).example/{name}?\(rest)\(quote) # \(told())"
     }
 
     private mutating func flow(_ anchor: String?) -> String {

@@ -17,7 +17,7 @@ package struct BagStage: OwnStage {
         for entry in entries {
             let isPlain = !entry.key.contains { ":\n\r".contains($0) } && entry.key.first?.isWhitespace == false
             guard isPlain, entry.key.last?.isWhitespace == false else {
-                throw OptionProblem("'\(EscapedText.of(entry.key))' is not a bag-info.txt label", at: entry.position)
+                throw entry.problem("'\(EscapedText.of(entry.key))' is not a bag-info.txt label")
             }
             let own = ["payload-oxum", "bagging-date", "bag-software-agent"]
             guard !own.contains(entry.key.lowercased()) else {

@@ -72,7 +72,8 @@ package struct HTTPStage: OwnStage {
 
     /// Whether this server may receive the secrets.
     private func mayKnow(_ place: WebPlace) -> Bool {
-        place.isPrivate || insecure || !([url.source] + headers.map(\.value.source)).contains(where: SecretText.isIn)
+        place.isPrivate || insecure
+            || !Concealed.isSent(to: url.source, headers: headers.map { ($0.key, $0.value.source) })
     }
 
     package var tellsJob: Bool { true }

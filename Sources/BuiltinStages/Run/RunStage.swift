@@ -36,7 +36,7 @@ package struct RunStage: OwnStage {
         var variables: [(key: String, value: SecretText)] = []
         for entry in entries {
             guard !entry.key.isEmpty, !entry.key.contains("="), !entry.key.utf8.contains(0) else {
-                throw OptionProblem("'\(EscapedText.of(entry.key))' is not a valid variable name", at: entry.position)
+                throw OptionProblem("not a variable's name; write 'NAME: value'", at: entry.position)
             }
             variables.append((entry.key, try SecretText(entry.value, in: context)))
         }

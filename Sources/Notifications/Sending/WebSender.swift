@@ -76,7 +76,8 @@ struct WebSender {
         guard let place = WebPlace(url.text) else {
             return Delivery(isTaken: false, said: "'\(target.shown)' does not lead to a URL with a host; correct it")
         }
-        let hasSecrets = ([source.source] + target.headers.map(\.value.source)).contains(where: SecretText.isIn)
+        let hasSecrets = Concealed.isSent(
+            to: source.source, headers: target.headers.map { ($0.name, $0.value.source) })
         guard place.isPrivate || target.insecure || !hasSecrets else {
             return Delivery(
                 isTaken: false,

@@ -13,6 +13,19 @@ package struct OptionNode: Sendable, Equatable {
             self.position = position
             self.value = value
         }
+
+        /// The key as a message may name it: `'key'`, or nothing where it may be a value that has slipped.
+        package var name: String? {
+            let isPlain =
+                (1...64).contains(key.utf8.count)
+                && key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
+            return isPlain && !value.isNull ? "'\(key)'" : nil
+        }
+
+        /// A problem with the key. What of it is a secret by its form is not quoted.
+        package func problem(_ message: String) -> OptionProblem {
+            OptionProblem(Concealed.message(message, about: key), at: position)
+        }
     }
 
     /// What was written.
@@ -51,6 +64,9 @@ package struct OptionNode: Sendable, Equatable {
     /// The same without what was written, which may be a secret.
     package var kindAlone: String { if case .scalar = content { "a string" } else { kind } }
 
-    /// A problem at this value.
-    package func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }
+    /// A problem at this value. What of it is a secret by its form is not quoted.
+    package func problem(_ message: String) -> OptionProblem {
+        guard case .scalar(let text, _) = content else { return OptionProblem(message, at: position) }
+        return OptionProblem(Concealed.message(message, about: text), at: position)
+    }
 }

@@ -12,6 +12,13 @@ public struct OptionProblem: Error, Hashable, Sendable {
         self.isOfSecret = isOfSecret
     }
 
+    /// The same about a value that stands where secrets are: nothing of that is quoted.
+    package func concealing(_ node: OptionNode) -> OptionProblem {
+        var message = message
+        for text in node.texts { message = Concealed.message(message, about: text, isSecret: true) }
+        return OptionProblem(message, at: position, isOfSecret: isOfSecret)
+    }
+
     /// The same with the key whose value it is.
     package func within(_ key: String) -> OptionProblem {
         OptionProblem("'\(key)': \(message)", at: position, isOfSecret: isOfSecret)
@@ -21,4 +28,16 @@ public struct OptionProblem: Error, Hashable, Sendable {
 extension OptionProblem: CustomStringConvertible {
     /// The message.
     public var description: String { message }
+}
+
+extension OptionNode {
+    /// All texts in it, also of keys that are more than names.
+    fileprivate var texts: [String] {
+        switch content {
+        case .null: []
+        case .scalar(let text, _): [text]
+        case .list(let members): members.flatMap(\.texts)
+        case .map(let entries): entries.flatMap { ($0.name == nil ? [$0.key] : []) + $0.value.texts }
+        }
+    }
 }

@@ -21,16 +21,17 @@ public struct StageOptions: Sendable {
                 if let nearest { meant.insert(nearest) }
                 let hint = nearest.map { "did you mean '\($0)'?" }
                 let list = "it has " + known.joined(separator: ", ")
-                problems.append(
-                    OptionProblem(
-                        "stage '\(descriptor.kind)' has no option '\(entry.key)'; \(hint ?? list)", at: entry.position))
+                let fact =
+                    nearest == nil && entry.name == nil ? "an option that it does not know" : "no option '\(entry.key)'"
+                problems.append(entry.problem("stage '\(descriptor.kind)' has \(fact); \(hint ?? list)"))
                 continue
             }
             if entry.value.isNull, !option.isRequired { continue }
             do throws(OptionProblem) {
                 values[option.name] = try option.decode(entry.value, context)
             } catch {
-                problems.append(error.within(entry.key))
+                let problem = option.takesSecrets ? error.concealing(entry.value) : error
+                problems.append(problem.within(entry.key))
             }
         }
         let given = meant.union(entries.map(\.key))
