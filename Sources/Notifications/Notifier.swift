@@ -4,8 +4,9 @@ package import Journal
 package import PipelineKit
 import Synchronization
 
-/// Tells people what happens: looks at what is, and sends what is to be told, on a queue of its own. Nothing waits for
-/// it; who sees something happen only says that it is worth a look.
+/// Tells people what happens: looks at what is, on a queue of its own, and has sent what is to be told, one message of
+/// a rule at a time: a place that does not answer holds up no other rule's. Nothing waits for it; who sees something
+/// happen only says that it is worth a look.
 package actor Notifier: QueueActor {
     package nonisolated let executor = QueueExecutor(label: "dropmill.notify")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -18,6 +19,9 @@ package actor Notifier: QueueActor {
     private static let mostLooks = 6
     /// How long what a run begins with is not taken for how it stays.
     private static let settling = Duration.seconds(60)
+    /// How many messages are on their way at once, and how long one may be.
+    private static let mostAtOnce = 8
+    private static let longest = Duration.seconds(600)
 
     private let outbox: any Outbox
     private let world: NotifyWorld
@@ -37,6 +41,11 @@ package actor Notifier: QueueActor {
     private var hasUnreadable = false
     private nonisolated let hint = Atomic(false)
     private nonisolated let stopping = StopMark()
+    /// The messages that are on their way, with their rules.
+    private var underWay: [String: String] = [:]
+    private let sending = DispatchQueue(label: "dropmill.notify.send", attributes: .concurrent)
+    /// Those of which the outcome is not noted yet.
+    nonisolated let deliveries = DispatchGroup()
 
     /// Begins with what is in the outbox, once there are rules. `isStanding`: it looks by itself, again and again.
     package init(_ outbox: any Outbox, _ world: NotifyWorld, _ sender: any NoticeSending, isStanding: Bool = true) {
@@ -114,19 +123,21 @@ package actor Notifier: QueueActor {
         // What is being sent at this moment has no more time either.
         let deadline = MonotonicTime.now() + (last ?? .zero)
         stopping.set(at: deadline)
-        enqueue { notifier in
-            notifier.end(last == nil ? nil : deadline)
-            done()
-        }
+        enqueue { $0.end(isLast: last != nil, done) }
     }
 
-    private func end(_ deadline: MonotonicTime?) {
+    private func end(isLast: Bool, _ done: @escaping @Sendable () -> Void) {
         alarm?.set(nil)
         alarm = nil
-        guard let deadline, !book.rules.isEmpty else { return }
-        look()
-        send(until: deadline)
-        stopping.set()
+        if isLast, !book.rules.isEmpty {
+            look()
+            send()
+        }
+        // What is on its way ends by then.
+        deliveries.notify(queue: executor.queue) { @Sendable [stopping] in
+            stopping.set()
+            done()
+        }
     }
 
     // MARK: Turns
@@ -160,7 +171,7 @@ package actor Notifier: QueueActor {
     func turn() {
         guard !stopping.isSet, !book.rules.isEmpty || !isOpened else { return save() }
         look()
-        send(until: .now() + .seconds(600))
+        send()
         setAlarm()
     }
 
@@ -208,25 +219,47 @@ package actor Notifier: QueueActor {
         }
     }
 
-    /// One after another. `deadline`: what is not sent by then waits for the next turn.
-    private func send(until deadline: MonotonicTime) {
-        while !stopping.isSet, MonotonicTime.now() < deadline {
-            guard let (notice, rule) = book.due(at: world.now()) else { return }
-            let delivery = sender.send(notice, to: rule.target) { @Sendable [stopping] in
-                stopping.isSet || MonotonicTime.now() > deadline
+    /// What is due, as much as there is room for.
+    private func send() {
+        while !stopping.isSet, underWay.count < Self.mostAtOnce,
+            let (notice, rule) = book.due(at: world.now(), besides: underWay)
+        {
+            underWay[notice.id] = rule.identity
+            let deadline = MonotonicTime.now() + Self.longest
+            deliveries.enter()
+            sending.async { @Sendable [self, sender, stopping] in
+                let delivery = sender.send(notice, to: rule.target) { @Sendable in
+                    stopping.isSet || MonotonicTime.now() > deadline
+                }
+                let isBrokenOff = !delivery.isTaken && (stopping.isSet || MonotonicTime.now() > deadline)
+                enqueue { notifier in
+                    // What was broken off is nobody's fault.
+                    notifier.take(isBrokenOff ? nil : delivery, of: notice.id, by: rule)
+                    notifier.deliveries.leave()
+                }
             }
-            // It was broken off: that is nobody's fault.
-            if !delivery.isTaken, stopping.isSet || MonotonicTime.now() > deadline { return }
-            let now = world.now()
-            if delivery.isTaken {
-                unsaved.add(book.sent(notice, at: now))
-                warned.remove(rule.identity)
-            } else {
-                let (change, isDropped) = book.failed(notice, asked: delivery.retryAfter, at: now)
-                unsaved.add(change)
-                report(delivery, notice, rule, isDropped)
-            }
-            save()
+        }
+    }
+
+    /// Notes what came of a message, and goes on.
+    private func take(_ delivery: Delivery?, of id: String, by rule: NotifyRule) {
+        underWay[id] = nil
+        // A reload may have dropped it meanwhile, or given it to a rule in the place of its own.
+        if let delivery, let notice = book.notice(id) { note(delivery, notice, rule) }
+        save()
+        send()
+        setAlarm()
+    }
+
+    private func note(_ delivery: Delivery, _ notice: Notice, _ rule: NotifyRule) {
+        let now = world.now()
+        if delivery.isTaken {
+            unsaved.add(book.sent(notice, at: now))
+            warned.remove(rule.identity)
+        } else {
+            let (change, isDropped) = book.failed(notice, asked: delivery.retryAfter, at: now)
+            unsaved.add(change)
+            report(delivery, notice, rule, isDropped)
         }
     }
 
@@ -249,7 +282,10 @@ package actor Notifier: QueueActor {
         let shortest = book.rules.compactMap(\.quiet).min().map { $0 / 4 } ?? Self.glance
         var pause = min(Self.glance, max(shortest, .milliseconds(200)))
         if looks > 0 { pause = min(pause, Self.delay * (1 << (Self.mostLooks - looks))) }
-        if let next = book.next(figures, at: now) { pause = min(pause, max(.milliseconds(20), next - now)) }
+        let isFull = underWay.count >= Self.mostAtOnce
+        if let next = book.next(figures, at: now, besides: underWay, isFull: isFull) {
+            pause = min(pause, max(.milliseconds(20), next - now))
+        }
         wakesAt = .now() + pause
         alarm.set(wakesAt)
     }

@@ -24,6 +24,8 @@ final class NotifierFixture: Sendable {
         let isDown = Mutex(false)
         /// Whether it hangs, until it is broken off or a test must have failed.
         let hangs = Mutex(false)
+        /// Whom alone it hangs for.
+        let hangsFor = Mutex<String?>(nil)
         let arrived = Mutex<[Sent]>([])
         let tries = Mutex(0)
         private let now: @Sendable () -> Timestamp
@@ -34,7 +36,7 @@ final class NotifierFixture: Sendable {
             _ notice: Notice, to target: NotifyTarget, isStopped: @escaping @Sendable () -> Bool
         ) -> Delivery {
             tries.withLock { $0 += 1 }
-            if hangs.withLock({ $0 }) {
+            if hangs.withLock({ $0 }) || hangsFor.withLock({ $0.map(target.recipients.contains) ?? false }) {
                 let limit = MonotonicTime.now() + .seconds(20)
                 let pause = DispatchSemaphore(value: 0)
                 while !isStopped(), MonotonicTime.now() < limit { _ = pause.wait(timeout: .now() + .milliseconds(10)) }
@@ -73,7 +75,7 @@ final class NotifierFixture: Sendable {
         world.now = { @Sendable [self] in now }
         let notifier = Notifier(outbox, world, sender, isStanding: false)
         notifier.begin(rules)
-        notifier.sync { _ in }
+        notifier.settle()
         return notifier
     }
 
@@ -87,5 +89,14 @@ final class NotifierFixture: Sendable {
 }
 
 extension Notifier {
-    nonisolated func turnNow() { sync { $0.turn() } }
+    /// Returns once all that is sent by it is sent, and noted.
+    nonisolated func turnNow() {
+        sync { $0.turn() }
+        deliveries.wait()
+    }
+
+    nonisolated func settle() {
+        sync { _ in }
+        deliveries.wait()
+    }
 }

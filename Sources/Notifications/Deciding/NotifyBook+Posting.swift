@@ -110,9 +110,13 @@ extension NotifyBook {
             text: words.text, since: now)
     }
 
-    /// When something is to be posted or sent next; nil where nothing is known that would be.
-    package func next(_ figures: [String: Figures]?, at now: Timestamp) -> Timestamp? {
-        var next = pending.values.map { max($0.next, resting[$0.rule] ?? $0.next) }.min()
+    /// When something is to be posted or sent next; nil where nothing is known that would be. `isFull`: nothing more is
+    /// sent before something of what is under way is over.
+    package func next(
+        _ figures: [String: Figures]?, at now: Timestamp, besides underWay: [String: String] = [:], isFull: Bool = false
+    ) -> Timestamp? {
+        let waiting = isFull ? [] : waiting(besides: underWay)
+        var next = waiting.map { max($0.next, resting[$0.rule] ?? $0.next) }.min()
         for rule in rules {
             for (key, standing) in standings where key.rule == rule.identity && pending[key] == nil {
                 let due: Timestamp?

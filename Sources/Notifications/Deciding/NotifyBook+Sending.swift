@@ -3,9 +3,12 @@ package import Journal
 package import PipelineKit
 
 extension NotifyBook {
-    /// What is to be sent now, the oldest of those that were tried least often first.
-    package func due(at now: Timestamp) -> (notice: Notice, rule: NotifyRule)? {
-        let due = pending.values.filter { notice in
+    /// What is to be sent now, the oldest of those that were tried least often first. `underWay`: messages that are on
+    /// their way, with their rules, of which no other one is sent meanwhile.
+    package func due(
+        at now: Timestamp, besides underWay: [String: String] = [:]
+    ) -> (notice: Notice, rule: NotifyRule)? {
+        let due = waiting(besides: underWay).filter { notice in
             BackOff.hasCome(notice.next, at: now) && resting[notice.rule].map { BackOff.hasCome($0, at: now) } ?? true
         }
         guard let notice = due.min(by: { ($0.tries, $0.since, $0.id) < ($1.tries, $1.since, $1.id) }),
@@ -13,6 +16,14 @@ extension NotifyBook {
         else { return nil }
         return (notice, rule)
     }
+
+    func waiting(besides underWay: [String: String]) -> [Notice] {
+        let busy = Set(underWay.values)
+        return pending.values.filter { underWay[$0.id] == nil && !busy.contains($0.rule) }
+    }
+
+    /// One that waits; nil where it is gone.
+    package func notice(_ id: String) -> Notice? { pending.values.first { $0.id == id } }
 
     /// The other side has it.
     package mutating func sent(_ notice: Notice, at now: Timestamp) -> OutboxChange {
