@@ -44,16 +44,18 @@ extension Route {
         .json(.object([.field("path", .text), .maybe("path_base64", .text), .field("size", .integer)])),
         refusals: uploadRefusals
     ) { call in
-        let head = try UploadHead(call.request.headers)
-        let path = try uploadPath(of: call)
-        try await use(call, for: .part, size: head.size) { upload, before in
+        // What is wrong with it is said of that upload, and ends it, as all does that is refused of it.
+        let head = Result { () throws(Problem) in try UploadHead(call.request.headers) }
+        let (size, path) = try await use(call, for: .part, size: (try? head.get().size) ?? 0) { upload, before in
+            let (head, path) = (try head.get(), try uploadPath(of: call))
             let link = try await upload.file(
                 path, size: head.size, digest: head.sha256, subject: EscapedText.of(path), before: before)
             try await link.send(call.request.body)
+            return (head.size, path)
         }
         return HTTPAnswer.json(.created) { json in
             json.name("path", path)
-            json.integer("size", head.size)
+            json.integer("size", size)
         }
     }
 
@@ -62,8 +64,8 @@ extension Route {
         "Makes a folder in a folder that was begun; those in which files lie are made with these", success: .noContent,
         .nothing, refusals: uploadRefusals
     ) { call in
-        let path = try uploadPath(of: call)
         try await use(call, for: .part) { upload, _ in
+            let path = try uploadPath(of: call)
             try await upload.folder(path, subject: EscapedText.of(path))
         }
         return HTTPAnswer.nothing
