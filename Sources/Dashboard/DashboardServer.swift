@@ -39,7 +39,8 @@ package struct DashboardServer: Sendable {
         defer { watch?.cancel() }
         isReady(socket.address)
         do {
-            try await Listener(connection: connection, log: log).run(on: socket.descriptor, group: group)
+            try await Listener(connection: connection, proxies: configuration.proxies, log: log)
+                .run(on: socket.descriptor, group: group)
         } catch {
             await site.events.stop()
             socket.remove()

@@ -90,15 +90,12 @@ struct SecureServerTests {
         #expect(try client(server).send("GET /login").answer.status == 200)
     }
 
-    @Test("Handshakes that are not whole count among the connections")
+    @Test("Handshakes that are not whole count among the connections, and make room")
     func crowd() async throws {
         let server = try server()
-        var all = try (0..<Listener.most).map { _ in try server.connect() }
-        let begun = ContinuousClock.now
-        #expect(try server.connect().receiveAll().isEmpty)
-        #expect(ContinuousClock.now - begun < .seconds(8))
-        all.removeAll()
-        #expect(await eventually { (try? client(server).send("GET /login").answer.status) == 200 })
+        let all = try (0..<Listener.most).map { _ in try server.connect() }
+        #expect(try client(server).send("GET /login").answer.status == 200)
+        #expect(await eventually { all.contains(where: \.isClosed) })
     }
 
     @Test("Who speaks no TLS is shut out, and nobody else")

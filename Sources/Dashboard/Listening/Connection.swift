@@ -35,6 +35,13 @@ struct Connection: HTTPChannelHandler {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        setup(channel: channel, logger: logger) { @Sendable _ in }
+    }
+
+    /// `isBusy`: told when requests are under way, and when none is any more.
+    func setup(
+        channel: any Channel, logger: Logger, isBusy: @escaping @Sendable (Bool) -> Void
+    ) -> EventLoopFuture<Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, idle, certificate] value in
             let guardian = HeadGuard(limits)
             let pipeline = channel.pipeline.syncOperations
@@ -45,7 +52,8 @@ struct Connection: HTTPChannelHandler {
             }
             try pipeline.addHandler(WriteDeadline(idle), position: .first)
             let state = try pipeline.handler(type: HTTPConnectionStateHandler.self)
-            try pipeline.addHandler(RequestEnd(guardian), position: .before(state))
+            try pipeline.addHandlers(
+                ParserRefusal(guardian), Occupancy(isBusy), RequestEnd(guardian), position: .before(state))
             return value
         }
     }

@@ -16,7 +16,7 @@ enum HeadRefusal {
         }
     }
 
-    private var problem: Problem {
+    var problem: Problem {
         switch self {
         case .malformed(let fact):
             Problem(.badRequest, "request.malformed", fact, remedy: "Send what RFC 9112 calls a request.")

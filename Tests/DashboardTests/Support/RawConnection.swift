@@ -51,6 +51,13 @@ final class RawConnection: Sendable {
         }
     }
 
+    /// Whether the other end has closed it, and nothing is left to be read.
+    var isClosed: Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count == 0 || count < 0 && errno == ECONNRESET
+    }
+
     /// What comes next; empty where it is closed, or nothing comes for half a minute.
     func receive() -> [UInt8] {
         var piece = [UInt8](repeating: 0, count: 64 << 10)
