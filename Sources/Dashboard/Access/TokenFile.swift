@@ -23,14 +23,23 @@ package struct TokenFile: Sendable {
     /// All of them; none where there is no file.
     package func read() throws(TokenError) -> [Token] { try tokens(in: try bytes()) }
 
+    /// Whether its folder is.
+    package var hasFolder: Bool { FileStatus.of(folder, followingLinks: true) != nil }
+
     /// What is in the file; nothing where there is none.
     func bytes() throws(TokenError) -> [UInt8] {
-        guard let status = FileStatus.of(path) else { return [] }
+        guard let status = FileStatus.of(path) else {
+            let error = Errno.last
+            if [.noSuchFileOrDirectory, .notDirectory].contains(error) { return [] }
+            throw TokenError(
+                "the tokens in '\(folder.text)' cannot be read: \(error); be root or the server's user, or name "
+                    + "another folder with --token-dir")
+        }
         guard status.st_mode & 0o077 == 0 else { throw Self.isOpen(path) }
         do throws(IOError) {
             return try SmallFile.read(path, atMost: Self.largest)
         } catch {
-            throw TokenError("the tokens cannot be read: \(error)")
+            throw TokenError("the tokens cannot be read: \(error); be root or the server's user")
         }
     }
 

@@ -78,6 +78,11 @@ struct TokenCommand: ParsableCommand {
                 text.array { text in for token in tokens { text.object { token.write(&$0) } } }
                 return print(text.string)
             }
+            if tokens.isEmpty {
+                let isThere = TokenFile(in: place.folder).hasFolder
+                let fact = isThere ? "" : ", which is not there; --token-dir names another"
+                return StandardError.print("no token was given out in '\(place.folder.text)'\(fact)")
+            }
             var table = TextTable(["NAME", "ROLE", "PIPELINES", "MADE", "EXPIRES"].map { ($0, .left) })
             for token in tokens {
                 table.add([
