@@ -164,6 +164,20 @@ import Testing
         try daemon.end()
     }
 
+    @Test func whatAKilledDaemonLeavesIsRemovedAlsoWhereTheInboxIsAnotherOneThen() async throws {
+        var daemon = try await start()
+        let connection = try begin("a", size: 2).get()
+        try put("x", to: connection)
+        try daemon.end()
+        #expect(try inbox().count == 1)
+        let file = try scratch.text("pipelines/press.yaml")
+        try scratch.write(file.replacing("press-in", with: "press-new"), to: "pipelines/press.yaml")
+        daemon = try await start()
+        #expect(try await eventually { try inbox().isEmpty })
+        #expect(await eventually { (try? scratch.text(".dropmill-state/uploads")) == "" }, "it is looked at no more")
+        try daemon.end()
+    }
+
     @Test func aDaemonThatStopsLeavesNothing() async throws {
         var daemon = try await start()
         let connection = try begin("a", size: 2).get()

@@ -32,14 +32,16 @@ final class UploadDesk: Sendable {
     static let nothing = ControlProblem("nothing is on its way in on this connection; ask for 'receive' first")
 
     private let engine: Engine
+    private let places: UploadPlaces
     private let warn: @Sendable (String) -> Void
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "dropmill.uploads", attributes: .concurrent)
     private let sweeping = DispatchQueue(label: "dropmill.uploads.leftovers", qos: .utility)
     private let lookout = Lookout(label: "dropmill.uploads.looking")
 
-    init(_ engine: Engine, warn: @escaping @Sendable (String) -> Void) {
-        (self.engine, self.warn) = (engine, warn)
+    /// `folder`: the state folder.
+    init(_ engine: Engine, in folder: FilePath, warn: @escaping @Sendable (String) -> Void) {
+        (self.engine, places, self.warn) = (engine, UploadPlaces(in: folder), warn)
     }
 
     /// Begins one. `end` is called once that is over, however that comes.
@@ -107,7 +109,13 @@ final class UploadDesk: Sendable {
             { @Sendable [self] mayLook -> Result<UploadDrop, UploadRefusal> in
                 guard mayLook(inbox) else { return .failure(Self.silence(inbox)) }
                 return Result { () throws(UploadRefusal) in
-                    try UploadDrop.begin(path, size: size, files: files, into: spool) { device in
+                    // Before anything is there that a kill would leave.
+                    do throws(IOError) {
+                        try places.note(inbox)
+                    } catch {
+                        throw UploadRefusal(.failed, "\(error)", remedy: "Try again once that is fixed.")
+                    }
+                    return try UploadDrop.begin(path, size: size, files: files, into: spool) { device in
                         state.withLock { $0.book.promised(on: device, besides: number) }
                     }
                 }
@@ -211,18 +219,31 @@ final class UploadDesk: Sendable {
 
     private func sweep(all: Bool) {
         sweeping.async { @Sendable [self] in
-            for (inbox, isOpen) in engine.uploadInboxes where all || isOpen { sweep(inbox) }
+            let inboxes = engine.uploadInboxes
+            for (inbox, isOpen) in inboxes where all || isOpen { _ = sweep(inbox) }
+            // Of earlier runs, and from before a reload.
+            let present = Set(inboxes.map { $0.inbox.absolute.lexicallyNormalized() })
+            let isComing = state.withLock { !$0.names.isEmpty }
+            for inbox in places.all.subtracting(present) where sweep(inbox) && !isComing {
+                do throws(IOError) { try places.forget(inbox) } catch { /* It is looked at again. */  }
+            }
             sweeping.after(Self.rounds) { @Sendable [weak self] in self?.sweep(all: false) }
         }
     }
 
-    private func sweep(_ inbox: FilePath) {
+    /// Returns whether nothing can be left there.
+    private func sweep(_ inbox: FilePath) -> Bool {
         let coming = state.withLock { Set($0.names.values) }
-        let removed = lookout.attempt(until: .now() + 60) { @Sendable mayLook in
-            guard mayLook(inbox) else { return 0 }
-            do throws(IOError) { return try UploadLeftovers.remove(from: inbox, besides: coming) } catch { return 0 }
+        let removed = lookout.attempt(until: .now() + 60) { @Sendable mayLook -> Int? in
+            guard mayLook(inbox) else { return nil }
+            do throws(IOError) {
+                return try UploadLeftovers.remove(from: inbox, besides: coming)
+            } catch {
+                return error.errno == .noSuchFileOrDirectory ? 0 : nil
+            }
         }
-        guard case .over(let count) = removed, count > 0 else { return }
-        warn("\(count) unfinished uploads were removed from '\(inbox.text)'")
+        guard case .over(let count?) = removed else { return false }
+        if count > 0 { warn("\(count) unfinished uploads were removed from '\(inbox.text)'") }
+        return true
     }
 }

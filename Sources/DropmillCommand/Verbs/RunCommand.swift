@@ -124,7 +124,7 @@ struct RunCommand: StageVerb {
             trail: { @Sendable in engine.auditTrail }, warn: { @Sendable in tell(.trouble(message: $0)) })
         let sending = SendingQueue(engine)
         engine.beforeClosing { @Sendable in sending.close($0) }
-        let desk = UploadDesk(engine, warn: warn)
+        let desk = UploadDesk(engine, in: folder, warn: warn)
         engine.beforeClosing { @Sendable in desk.close($0) }
         engine.beforeClosing { @Sendable in notify.close($0) }
         let watchdog = Watchdog(for: service, engine, warn: warn)
