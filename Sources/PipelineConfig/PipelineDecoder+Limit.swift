@@ -5,17 +5,24 @@ extension PipelineDecoder {
     /// `limit`: how fast drops are claimed.
     mutating func limit(_ map: OptionMap) -> LimitRule? {
         guard let entry = map.given("limit") else { return nil }
+        let before = problems.count
         let limit = OptionMap(entry.value, name: "limit", keys: ["jobs", "bytes"], problems: &problems)
         let rule = LimitRule(
             jobs: limit.read("jobs", problems: &problems) { node throws(OptionProblem) in
                 try Self.rate(node, such: "100/min") { node throws(OptionProblem) in
-                    Int64(try node.integer(in: 0...1_000_000_000))
+                    Int64(try node.integer(in: Int.min...1_000_000_000))
                 }
             },
             bytes: limit.read("bytes", problems: &problems) { node throws(OptionProblem) in
                 try Self.rate(node, such: "50MiB/s") { node throws(OptionProblem) in try node.size().bytes }
             })
-        return rule == LimitRule() ? nil : rule
+        guard rule == LimitRule() else { return rule }
+        if problems.count == before {
+            problems.append(
+                entry.value.problem(
+                    "'limit' says no rate; write 'jobs: 100/min' or 'bytes: 50MiB/s' into it, or leave it out"))
+        }
+        return nil
     }
 
     /// An amount, a slash and a time.

@@ -17,7 +17,7 @@ import Testing
 
     @Test func aChangeIsToldAsAPersonTypesIt() {
         let drain = HoldVerb.Arguments(kind: .drain, pipelines: ["a", "b"], reason: "RIP", seconds: 5400)
-        #expect(text("hold", drain) == #"drain a b --reason "RIP" --for 1 h 30 min"#)
+        #expect(text("hold", drain) == #"drain a b --reason "RIP" --for 90m"#)
         #expect(text("hold", HoldVerb.Arguments(kind: nil, pipelines: [], reason: "", seconds: nil)) == "resume ")
         #expect(text("cancel", CancelVerb.Arguments(jobs: ["1", "2", "3", "4", "5"])) == "cancel 1 2 3 and 2 more")
         let drop = DropVerb.Arguments(pipeline: "scans", path: Data("a\nb".utf8))

@@ -49,6 +49,19 @@ import Testing
             "5:17: error: 'limit.bytes': '5MiB' is not a rate; write how much within a time, such as 50MiB/s; times "
                 + "are s, min, h, d"
         ),
+        (
+            "limit: {}",
+            "5:8: error: 'limit' says no rate; write 'jobs: 100/min' or 'bytes: 50MiB/s' into it, or leave it out"
+        ),
+        (
+            "limit: { jobs: -1/s }",
+            "5:16: error: 'limit.jobs': nothing would ever be claimed; write more, or pause the pipeline"
+        ),
+        (
+            "match: { include: ['a', 'x['] }",
+            "5:25: error: 'match.include': 'x[' has a '[' without ']', which stands for itself; close it, or write "
+                + "'[[]'"
+        ),
         ("limit: { jobs: x/s }", "5:16: error: 'limit.jobs': expected a whole number, found 'x'"),
         ("zone: UTC", "5:1: error: 'zone' needs 'hours', which it is about"),
         ("outside: drain", "5:1: error: 'outside' needs 'hours', which it is about"),

@@ -24,7 +24,7 @@ struct AuditLine: Equatable {
             guard let hold = arguments(HoldVerb.Arguments.self) else { break }
             verb = hold.kind?.rawValue ?? "resume"
             words = hold.pipelines + Self.option("--reason", hold.reason.isEmpty ? nil : "\"\(hold.reason)\"")
-            words? += Self.option("--for", hold.seconds.map { Duration.seconds(min(max($0, 0), 1e9)).text })
+            words? += Self.option("--for", hold.seconds.map(Self.time))
         case CancelVerb.name, ReleaseVerb.name, "forget":
             words = arguments(CancelVerb.Arguments.self).map { Self.jobs($0.jobs) }
         case BumpVerb.name:
@@ -70,6 +70,13 @@ struct AuditLine: Equatable {
 
     private static func jobs(_ ids: [String]) -> [String] {
         Array(ids.prefix(mostJobs)) + (ids.count > mostJobs ? ["and \(ids.count - mostJobs) more"] : [])
+    }
+
+    /// As it can be given again: `90m`.
+    private static func time(_ seconds: Double) -> String {
+        guard let whole = Int64(exactly: seconds), whole > 0 else { return "\(seconds)s" }
+        let unit = [("d", 86_400), ("h", 3600), ("m", 60)].first { whole % $0.1 == 0 } ?? ("s", 1)
+        return "\(whole / unit.1)\(unit.0)"
     }
 
     private static func option(_ name: String, _ value: String?) -> [String] { value.map { ["\(name) \($0)"] } ?? [] }

@@ -35,4 +35,9 @@ extension ByteSize: CustomStringConvertible {
         let tenths = Int64((Double(bytes) * 10 / Double(unit.bytes)).rounded())
         return tenths >= 1000 ? "\(tenths / 10) \(unit.name)" : "\(tenths / 10).\(tenths % 10) \(unit.name)"
     }
+
+    /// For people, beside another one: in bytes where both look alike and are not.
+    package func text(besides other: ByteSize) -> String {
+        self != other && description == other.description ? "\(bytes) B" : description
+    }
 }

@@ -22,6 +22,8 @@ extension Intake {
         case heldOpen(DropPath, Waiting.Writer, for: Duration)
         case watching(WatchMode, reason: String?)
         case waiting(Int)
+        /// With `once`: so many complete drops wait for the pipeline's limit, the next one for so long.
+        case limited(Int, reason: String, for: Duration)
         /// The inbox or work folder is unusable; nothing is claimed until `resume`.
         case failed(Failure)
         case recovered

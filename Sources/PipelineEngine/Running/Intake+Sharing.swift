@@ -28,6 +28,15 @@ extension Intake {
         return limit.opens(for: size, at: now) <= now
     }
 
+    /// A run that is to end would seem to hang.
+    func tell(ofLimit pause: Duration, at now: MonotonicTime) {
+        guard !hasToldOfLimit, pause >= .seconds(10), let next = ready.first(),
+            let reason = limit?.reason(for: next.fingerprint.size, at: now)
+        else { return }
+        hasToldOfLimit = true
+        deliver(.limited(ready.count, reason: reason, for: pause))
+    }
+
     /// Where a drop waits; nil where the pipeline is not shared. `inbox`: where its owner can be looked up.
     func place(of path: DropPath, in inbox: OpenInbox?) -> FairOrder.Place? {
         guard spool.pipeline.fair != nil || spool.pipeline.priority != nil else { return nil }

@@ -36,6 +36,7 @@ actor Intake: QueueActor {
     var counted: [JobID: String] = [:]
     /// How fast drops are claimed; nil: as fast as they come.
     var limit: ClaimLimit?
+    var hasToldOfLimit = false
     /// When what is complete may be claimed without harm to the order.
     var claimOrder: ClaimOrder
     /// How many batches the lane has.
@@ -337,6 +338,7 @@ actor Intake: QueueActor {
         let rest = ready.isEmpty ? nil : restEnds
         let slack = limit.flatMap { limit in ready.first().map { limit.opens(for: $0.fingerprint.size, at: now) } }
             .flatMap { $0 > now ? $0 : nil }
+        if let slack, isOnce { tell(ofLimit: slack - now, at: now) }
         let quarantined = quarantine.held.isEmpty ? nil : now + Self.troubledPause
         let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, quarantined, slack]
             .compactMap { $0 }.min()

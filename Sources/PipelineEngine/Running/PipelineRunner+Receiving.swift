@@ -41,6 +41,13 @@ extension PipelineRunner {
             waiting = count
             note()
         case .idle(let left): remaining = left
+        case .limited(let count, let reason, let pause):
+            let drops = count == 1 ? "1 complete drop waits" : "\(count) complete drops wait"
+            observer(
+                .warning(
+                    pipeline: pipeline.name,
+                    message: "\(drops) for '\(reason)', the next one for \(pause.text); stop, and the rest stays in "
+                        + "the inbox, or raise the limit"))
         case .sight(let means): observer(.writers(pipeline: pipeline.name, means, quiet: pipeline.ready.blindQuiet))
         }
     }

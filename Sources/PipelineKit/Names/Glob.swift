@@ -42,6 +42,46 @@ package struct Glob: Hashable, Sendable {
         return alternatives.contains { fnmatch($0, text, 0) == 0 }
     }
 
+    /// Whether a `[` opens a class that nothing closes: fnmatch(3) takes such a one for the sign itself.
+    package var hasOpenClass: Bool { alternatives.contains { Self.hasOpenClass(Array($0.utf8)) } }
+
+    private static func hasOpenClass(_ pattern: [UInt8]) -> Bool {
+        var index = 0
+        while index < pattern.count {
+            switch pattern[index] {
+            case UInt8(ascii: "\\"): index += 2
+            case UInt8(ascii: "["):
+                guard let end = endOfClass(pattern, from: index + 1) else { return true }
+                index = end
+            default: index += 1
+            }
+        }
+        return false
+    }
+
+    /// The place behind the `]` of a class; the first sign in it may be one, too, and it may have `[:alpha:]`.
+    private static func endOfClass(_ pattern: [UInt8], from begin: Int) -> Int? {
+        var index = begin
+        if index < pattern.count, "!^".utf8.contains(pattern[index]) { index += 1 }
+        let first = index
+        while index < pattern.count {
+            let sign = pattern[index]
+            if sign == UInt8(ascii: "]"), index > first { return index + 1 }
+            if sign == UInt8(ascii: "\\") {
+                index += 2
+            } else if sign == UInt8(ascii: "["), index + 1 < pattern.count, ":.=".utf8.contains(pattern[index + 1]) {
+                let kind = pattern[index + 1]
+                let end = (index + 2..<max(index + 2, pattern.count - 1)).first {
+                    pattern[$0] == kind && pattern[$0 + 1] == UInt8(ascii: "]")
+                }
+                index = end.map { $0 + 2 } ?? index + 1
+            } else {
+                index += 1
+            }
+        }
+        return nil
+    }
+
     /// The most patterns that one with braces may stand for. With each, a match takes steps by the length of the
     /// pattern times that of the name: fnmatch(3) goes back to its last `*` only.
     private static let mostAlternatives = 1000

@@ -79,6 +79,9 @@ extension OptionNode {
         guard let glob = Glob(text) else {
             throw problem("'\(text)' is not a valid pattern; close its braces, and keep it below 1000 alternatives")
         }
+        guard !glob.hasOpenClass else {
+            throw problem("'\(text)' has a '[' without ']', which stands for itself; close it, or write '[[]'")
+        }
         return glob
     }
 

@@ -14,13 +14,15 @@ extension Pipeline {
         }
         let place = try Self.place(of: path)
         try check(place, isFolder: files != nil)
-        guard size >= 0, files ?? 0 >= 0 else {
-            throw UploadRefusal(.otherLength, "its size is negative", remedy: "Send its size.")
+        guard size >= 0 else { throw UploadRefusal(.otherLength, "its size is negative", remedy: "Send its size.") }
+        guard files ?? 0 >= 0 else {
+            throw UploadRefusal(
+                .otherLength, "the number of its files is negative", remedy: "Send how many files are in it.")
         }
         guard size <= most.bytes else {
             let what = files == nil ? "file" : "folder"
             throw UploadRefusal(
-                .tooLarge, "it has \(ByteSize(bytes: size)), and '\(name)' takes \(most) at most",
+                .tooLarge, "it has \(ByteSize(bytes: size).text(besides: most)), and '\(name)' takes \(most) at most",
                 remedy: "Send a smaller \(what), or raise 'max_upload' and 'ready.max_size' of the pipeline.")
         }
         if let files { try checkEntries(files) }
