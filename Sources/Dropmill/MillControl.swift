@@ -115,7 +115,7 @@ actor MillControl: QueueActor {
         let engine = Engine(
             pipelines: pipelines,
             configuration: EngineConfiguration(
-                state: plan.state, once: once, keepHistory: plan.keepHistory, judge: judge)
+                state: plan.state, once: once, history: HistoryRule(plan.keepHistory), judge: judge)
         ) { @Sendable in report(MillEvent($0)) }
         do throws(EngineError) {
             try engine.start { @Sendable [self] summary in enqueue { $0.end(summary) } }

@@ -44,6 +44,9 @@ extension MillEvent {
         case .closed(let pipeline, let text): self.init(.paused, of: pipeline, text)
         case .opened(let pipeline): self.init(.resumed, of: pipeline, "its hours have begun")
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)
+        // The daemon's alone.
+        case .archiving(let trouble?): self.init(.warning, of: nil, trouble)
+        case .archiving(nil): self.init(.warning, of: nil, "the history is archived")
         case .trouble(let message): self.init(.warning, of: nil, message)
         case .reloaded(let changes, _):
             self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))

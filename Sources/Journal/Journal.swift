@@ -6,7 +6,7 @@ import SystemPackage
 /// says how far it is.
 ///
 /// One process writes; others may read meanwhile. Calls block and may be made from any thread.
-package protocol Journal: JournalReading {
+package protocol Journal: HistoryJournal {
     /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
     ///
     /// The drop's name and producer and the time of its claim stay what they were first, and a `retryOf` or `replayOf`
@@ -53,10 +53,6 @@ package protocol Journal: JournalReading {
 
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?
-
-    /// Removes jobs that were over before that time; returns how many, and content and files that were
-    /// noted before it. Unfinished ones are never removed.
-    func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int
 
     /// Writes something to the file that others find, to see that it can be written.
     func probe() throws(JournalError)

@@ -17,6 +17,8 @@ package final class Pool: Sendable {
             return connection
         }
         let first = try open(.writing)
+        // Of a new file free pages can be given back; one that is there has to be rewritten for that.
+        try first.execute("PRAGMA auto_vacuum = INCREMENTAL")
         let mode = try first.first("PRAGMA journal_mode = WAL")?.first?.text
         guard mode == "wal" else {
             throw SQLiteError(.cannotOpen, "it cannot have a log; its journal mode stays \(mode ?? "unknown")")

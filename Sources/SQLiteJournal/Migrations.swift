@@ -35,6 +35,7 @@ enum Migrations {
         ("12 failures", failures),
         ("13 searches", searches),
         ("14 outbox", outbox),
+        ("15 history", history),
     ]
 
     /// The name of the last one.
@@ -319,6 +320,21 @@ enum Migrations {
             value TEXT NOT NULL,
             PRIMARY KEY (rule, event, pipeline)
         ) WITHOUT ROWID;
+        """
+
+    /// How the archive of jobs stands that was written last; and what has become of content whose job is not on record
+    /// any more: `over` is 1 where it was processed.
+    private static let history = """
+        CREATE TABLE archives (
+            number INTEGER PRIMARY KEY,
+            path BLOB NOT NULL,
+            folder INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            length INTEGER NOT NULL,
+            is_open INTEGER NOT NULL
+        );
+        ALTER TABLE contents ADD COLUMN over INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX contents_of_job ON contents (job);
         """
 
     /// For whom a program asked that others sign in to.

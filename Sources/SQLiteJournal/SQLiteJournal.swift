@@ -235,44 +235,6 @@ package final class SQLiteJournal: Journal {
         return found.flatMap { found in JobID(found.job).map { SeenJob($0, isOver: found.isOver) } }
     }
 
-    /// Jobs that one transaction of `prune` removes: some 10 ms, for which other writes wait.
-    private static let pruneBatch = 500
-
-    /// The pages of what is removed are used again by what comes next, so the file stays as large as the longest
-    /// history was; a VACUUM would rewrite all of it while everything waits.
-    package func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
-        var removed = 0
-        while true {
-            let count = try write { db in
-                var totals = try TotalRows(db)
-                // Ids never go back; a clock that was wrong when the job ended does.
-                let old = try db.all(
-                    """
-                    SELECT id FROM jobs WHERE finished_at < ? AND id < ? AND \(JobRow.isOver) \
-                    LIMIT \(Self.pruneBatch)
-                    """, time.nanoseconds, JobID.first(at: time).text
-                ).compactMap(\.first?.text)
-                let delete = try db.statement("DELETE FROM jobs WHERE id = ?")
-                for id in old {
-                    try totals.count(id, -1)
-                    try delete.run(id)
-                }
-                try totals.write(to: db)
-                return old.count
-            }
-            removed += count
-            if count < Self.pruneBatch { break }
-        }
-        // A file that was sent back and never became a job again is no longer asked for.
-        try write { db in
-            try db.run("DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
-            for table in ["contents", "audit", "retries"] {
-                try db.run("DELETE FROM \(table) WHERE at < ?", time.nanoseconds)
-            }
-        }
-        return removed
-    }
-
     package func probe() throws(JournalError) {
         guard isUnderItsName else {
             throw JournalError(.environment, "The journal '\(path.text)' was removed or replaced while it is in use.")

@@ -72,7 +72,7 @@ import Testing
         #expect(entries.map(\.result) == ["refused: it is too small", "is 3"])
         #expect(entries.allSatisfy { $0.user == geteuid() && $0.name == own.name })
         #expect(try journal.audit(since: .now(), limit: 10).isEmpty)
-        _ = try journal.prune(finishedBefore: .now())
+        try journal.removeNotes(content: .now(), others: .now())
         #expect(try journal.audit(since: nil, limit: 10).isEmpty)
     }
 

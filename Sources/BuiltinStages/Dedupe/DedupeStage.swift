@@ -31,6 +31,7 @@ struct DedupeStage: OwnStage {
     private let window: Duration?
 
     var facts: [String] { ["sha256"] }
+    var memory: Duration? { window }
     var effects: Set<StageDescriptor.Effect> { seen == .skip ? [.ends] : [] }
 
     init(options: StageOptions) throws(OptionProblem) {

@@ -1,5 +1,6 @@
 import Glibc
 package import Journal
+package import PipelineKit
 
 extension Engine {
     /// How it is now. Waits for the engine's queue, and for no disk.
@@ -31,6 +32,9 @@ extension Engine {
 
     /// From when on a pipeline is stalled from now on.
     package nonisolated func setStall(_ limit: Duration) { enqueue { $0.stall = limit } }
+
+    /// How long the journal keeps jobs that are over, from now on.
+    package nonisolated func keepHistory(_ rule: HistoryRule) { enqueue { $0.opened?.keepHistory(rule) } }
 
     /// How many stages of all pipelines may run at once, from now on; nil: as many as there are workers.
     package nonisolated func setJobsAtOnce(_ most: Int?) { slots.set(most) }

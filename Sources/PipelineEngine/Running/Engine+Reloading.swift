@@ -40,6 +40,7 @@ extension Engine {
             abandon(arrivals)
             throw error
         }
+        state.keepHistory(memory: new.memory)
         // An intake may be on a file system that does not answer: what it claims nevertheless runs as is said now.
         _ = retiring.wait(timeout: .now() + Self.patienceWithOld)
         let made = changes.map { change in

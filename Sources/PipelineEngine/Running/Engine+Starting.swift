@@ -47,7 +47,10 @@ nonisolated extension Engine {
             opening.state.close()
             throw EngineError(error)
         }
-        opening.state.keepTidy(configuration.keepHistory, observer)
+        let keeper = HistoryKeeper(
+            opening.state.journal, configuration.history, memory: pipelines.memory, archive: configuration.archive,
+            observer: observer)
+        opening.state.keepTidy(keeper, now: configuration.now, observer)
         return opening
     }
 

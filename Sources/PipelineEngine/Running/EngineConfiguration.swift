@@ -1,5 +1,7 @@
 package import Files
 package import Glibc
+package import Journal
+package import PipelineKit
 package import Readiness
 package import SystemPackage
 
@@ -11,7 +13,10 @@ package struct EngineConfiguration: Sendable {
     package var once: Bool
 
     /// How long the journal keeps jobs that are over.
-    package var keepHistory: Duration
+    package var history: HistoryRule
+
+    /// Where they go that are to be archived; nil: nowhere.
+    package var archive: (any HistoryArchive)?
 
     /// Who tells whether files are whole by their content; nil: nobody can, and pipelines that ask for it wait.
     package var judge: FormatJudge?
@@ -35,11 +40,11 @@ package struct EngineConfiguration: Sendable {
     package var pulse: @Sendable (EngineHealth) -> Void = { @Sendable _ in }
 
     package init(
-        state: FilePath, once: Bool = false, keepHistory: Duration = .seconds(90 * 86_400), judge: FormatJudge? = nil
+        state: FilePath, once: Bool = false, history: HistoryRule = HistoryRule(), judge: FormatJudge? = nil
     ) {
         self.state = state
         self.once = once
-        self.keepHistory = keepHistory
+        self.history = history
         self.judge = judge
     }
 }

@@ -47,6 +47,8 @@ package enum EngineEvent: Sendable {
     case opened(pipeline: String)
     /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)
+    /// The history cannot be archived and is kept, told once until it can: a sentence with its remedy. nil: it can.
+    case archiving(trouble: String?)
     /// Trouble with the journal or the state folder: a sentence with its remedy.
     case trouble(message: String)
     /// Other pipelines are in force, and what that means for each; and which of the daemon's settings have changed.

@@ -2,6 +2,7 @@
 import Files
 import Glibc
 import Journal
+import PipelineKit
 import SQLiteJournal
 import Synchronization
 import SystemPackage
@@ -31,7 +32,13 @@ final class OpenedState: Sendable {
     /// Which folder that is.
     private let identity: Mutex<FileIdentity?>
     private let housekeeping = DispatchQueue(label: "dropmill.housekeeping")
-    private let tidying = Mutex<(any DispatchSourceTimer)?>(nil)
+    private let tidying = Mutex<Tidying?>(nil)
+
+    private struct Tidying {
+        let keeper: HistoryKeeper
+        let timer: any DispatchSourceTimer
+        let body: @Sendable () -> Void
+    }
 
     init(
         in folder: FilePath, trusting trusted: [FilePath], members: gid_t? = nil, lock: FolderLock,
@@ -83,7 +90,9 @@ final class OpenedState: Sendable {
 
     /// Releases everything. Without `end` before it, the next start takes this run for one that was killed.
     func close() {
-        tidying.withLock { $0 }?.cancel()
+        let tidying = tidying.withLock { $0 }
+        tidying?.timer.cancel()
+        tidying?.keeper.end()
         keeping.withLock { $0 }?.cancel()
         // Waits for housekeeping before closing.
         housekeeping.sync {}
@@ -101,21 +110,27 @@ final class OpenedState: Sendable {
         }
     }
 
-    /// Removes what is older than is to be kept, soon and then every hour, as long as the journal is open. Not while
-    /// the clock jumps: one that is wrong for a moment must not cost the history.
-    func keepTidy(_ kept: Duration, _ observer: @escaping @Sendable (EngineEvent) -> Void) {
-        let (journal, folder) = (journal, folder)
-        let clock = Mutex(ClockWatch())
-        let timer = housekeeping.every(.seconds(3600), from: .seconds(10), leeway: .seconds(60)) { @Sendable in
-            guard clock.withLock({ $0.isSteady(wall: .now(), monotonic: .now()) }) else { return }
+    /// Has the history kept, soon and then every hour, as long as the journal is open.
+    func keepTidy(
+        _ keeper: HistoryKeeper, now: @escaping @Sendable () -> Timestamp,
+        _ observer: @escaping @Sendable (EngineEvent) -> Void
+    ) {
+        let tidy = { @Sendable [folder] in
             do throws(JournalError) {
-                let limit = Timestamp(nanoseconds: Timestamp.now().nanoseconds - kept.nanoseconds)
-                _ = try journal.prune(finishedBefore: limit)
+                try keeper.run(at: now())
             } catch {
                 Self.report(error, in: folder, observer)
             }
         }
-        tidying.withLock { $0 = timer }
+        let timer = housekeeping.every(.seconds(3600), from: .seconds(10), leeway: .seconds(60), tidy)
+        tidying.withLock { $0 = Tidying(keeper: keeper, timer: timer, body: tidy) }
+    }
+
+    /// Has it kept by another rule, soon. `memory`: how long content is to be known that came before.
+    func keepHistory(_ rule: HistoryRule? = nil, memory: Duration? = nil) {
+        guard let tidying = tidying.withLock({ $0 }) else { return }
+        tidying.keeper.use(rule, memory: memory)
+        if rule != nil { housekeeping.async(execute: tidying.body) }
     }
 
     /// How often the journal's place is looked at.

@@ -146,3 +146,8 @@ extension ByteSize {
     /// The default of `min_free`.
     package static let minFree = ByteSize(bytes: 256 << 20)
 }
+
+extension [Pipeline] {
+    /// How long content is to be known that came before.
+    package var memory: Duration { flatMap(\.allStages).compactMap(\.stage.memory).max() ?? .zero }
+}

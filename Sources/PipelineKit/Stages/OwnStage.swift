@@ -26,6 +26,9 @@ package protocol OwnStage: Stage {
     /// unless it says otherwise.
     var addsToFolders: Bool { get }
 
+    /// How long content is to be known that came before; nil: as long as the journal knows jobs, or it does not ask.
+    var memory: Duration? { get }
+
     /// What `run` would hand on for a drop that no stage has changed, with its content at hand; nil where `run` is to
     /// be asked: for whatever is out of the ordinary, and each failure.
     func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload?
@@ -38,6 +41,7 @@ extension OwnStage {
     package func examine(in bench: FilePath?) -> [Finding] { [] }
     package var isQuick: Bool { false }
     package var addsToFolders: Bool { false }
+    package var memory: Duration? { nil }
     package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? { nil }
 }
 
@@ -50,6 +54,7 @@ extension Stage {
     package func examine(in bench: FilePath?) -> [Finding] { own?.examine(in: bench) ?? [] }
     package var isQuick: Bool { own?.isQuick ?? false }
     package var addsToFolders: Bool { own?.addsToFolders ?? false }
+    package var memory: Duration? { own?.memory }
     package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? {
         own?.pass(payload, of: job, holding: content)
     }

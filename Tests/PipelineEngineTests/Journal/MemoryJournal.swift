@@ -23,6 +23,7 @@ final class MemoryJournal: Journal {
         var replays: [FileIdentity: Note] = [:]
         var holds: [String: HoldRecord] = [:]
         var contents: [(query: SeenQuery, at: Timestamp)] = []
+        var archived: ArchiveNote?
         /// The jobs of each transaction that was written.
         var transactions: [[JobRecord]] = []
         /// What the next transactions are to fail with.
@@ -222,19 +223,46 @@ final class MemoryJournal: Journal {
         }
     }
 
-    func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
+    func expired(
+        _ limits: HistoryLimits?, after last: ExpiredJob?, limit: Int
+    ) throws(JournalError) -> [ExpiredJob] {
         contents.withLock { contents in
             let old = contents.jobs.values.filter { job in
-                job.state.isFinal && (job.finishedAt.map { $0 < time } ?? false) && job.id < .first(at: time)
+                job.state.isFinal && job.finishedAt != nil && limits?.holds(for: job) ?? true
             }
-            for job in old { contents.jobs[job.id] = nil }
-            contents.contents.removeAll { $0.at < time }
-            for notes in [\Contents.retries, \.replays] {
-                contents[keyPath: notes] = contents[keyPath: notes].filter { $0.value.at >= time }
-            }
+            let all = old.map { ExpiredJob($0.id, at: $0.finishedAt ?? .now()) }
+            let behind = all.filter { job in last.map { (job.at, job.id) > ($0.at, $0.id) } ?? true }
+            return Array(behind.sorted { ($0.at, $0.id) < ($1.at, $1.id) }.prefix(limit))
+        }
+    }
+
+    func remove(_ jobs: [JobID], noting archived: ArchiveNote?) throws(JournalError) -> Int {
+        contents.withLock { contents in
+            let old = jobs.filter { contents.jobs[$0]?.state.isFinal ?? false }
+            for job in old { contents.jobs[job] = nil }
+            contents.archived = archived ?? contents.archived
             return old.count
         }
     }
+
+    func removeNotes(content: Timestamp, others: Timestamp) throws(JournalError) {
+        contents.withLock { contents in
+            contents.contents.removeAll { $0.at < content }
+            for notes in [\Contents.retries, \.replays] {
+                contents[keyPath: notes] = contents[keyPath: notes].filter { $0.value.at >= others }
+            }
+        }
+    }
+
+    func archived() -> ArchiveNote? { contents.withLock { $0.archived } }
+
+    func note(archived: ArchiveNote) { contents.withLock { $0.archived = archived } }
+
+    func finishedCount() -> Int { contents.withLock { $0.jobs.values.count { $0.finishedAt != nil } } }
+
+    func room() -> JournalRoom { JournalRoom(used: 0, free: 0, isElastic: true) }
+
+    func giveBack() -> Bool { false }
 
     func probe() {}
 

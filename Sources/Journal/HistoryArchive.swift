@@ -1,0 +1,11 @@
+package import SystemPackage
+
+/// Where jobs go that the journal keeps no longer.
+package protocol HistoryArchive: Sendable {
+    /// Adds jobs behind what was noted last, and returns what is to be noted with their removal; it is on the disk
+    /// then. `begin` notes a file that is new, before anything is in it.
+    func append(
+        _ jobs: [JobRecord], to folder: FilePath, behind noted: ArchiveNote?,
+        begin: (ArchiveNote) throws(JournalError) -> Void
+    ) throws(ArchiveProblem) -> ArchiveNote
+}

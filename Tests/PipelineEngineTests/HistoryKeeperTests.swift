@@ -1,0 +1,176 @@
+import Files
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PipelineEngine
+@testable import SQLiteJournal
+
+/// What goes from the journal, when, and what happens where that cannot be archived.
+@Suite struct HistoryKeeperTests {
+    /// An archive that is a list.
+    private final class Shelf: HistoryArchive {
+        let jobs = Mutex<[JobID]>([])
+        let problem = Mutex<ArchiveProblem?>(nil)
+
+        func append(
+            _ jobs: [JobRecord], to folder: FilePath, behind noted: ArchiveNote?,
+            begin: (ArchiveNote) throws(JournalError) -> Void
+        ) throws(ArchiveProblem) -> ArchiveNote {
+            if let problem = problem.withLock({ $0 }) { throw problem }
+            self.jobs.withLock { $0 += jobs.map(\.id) }
+            return ArchiveNote(folder.appending("a"), .unknown, length: (noted?.length ?? 0) + Int64(jobs.count))
+        }
+
+        var ids: [JobID] { jobs.withLock { $0 } }
+    }
+
+    private let scratch: ScratchFolder
+    private let journal: SQLiteJournal
+    private let shelf = Shelf()
+    private let events = Events()
+
+    private final class Events: Sendable {
+        private let all = Mutex<[String?]>([])
+        func note(_ event: EngineEvent) {
+            if case .archiving(let trouble) = event { all.withLock { $0.append(trouble) } }
+        }
+        var troubles: [String?] { all.withLock { $0 } }
+    }
+
+    init() throws {
+        scratch = try ScratchFolder()
+        journal = try SQLiteJournal.open(writing: scratch.path, durable: false)
+    }
+
+    private func keeper(
+        memory: Duration = .zero, _ change: (inout HistoryRule) -> Void = { _ in }
+    ) -> HistoryKeeper {
+        var rule = HistoryRule(.seconds(100))
+        change(&rule)
+        return HistoryKeeper(journal, rule, memory: memory, archive: shelf) { [events] in events.note($0) }
+    }
+
+    /// Jobs that end a second after their numbers.
+    private func fill(_ numbers: ClosedRange<Int>) throws {
+        try journal.write(try numbers.map { try JournalSamples.job($0, state: .processed) }, pipelines: [])
+    }
+
+    private var numbers: [Int] {
+        get throws {
+            let left = Set(try journal.jobs(JobQuery()).map(\.id))
+            return try (1...1600).filter { left.contains(try JournalSamples.id($0)) }
+        }
+    }
+
+    @Test func whatIsOlderThanItsAgeGoesAndIsArchivedOnce() throws {
+        try fill(1...1500)
+        let keeper = keeper { $0.archive = "/archive" }
+        try keeper.run(at: JournalSamples.time(1401))
+        #expect(try numbers == Array(1300...1500))
+        #expect(shelf.ids == (try (1...1299).map { try JournalSamples.id($0) }))
+        #expect(try journal.archived()?.length == 1299)
+        try keeper.run(at: JournalSamples.time(1402))
+        #expect(shelf.ids.count == 1300)
+    }
+
+    @Test func theOldestGoWhereThereAreTooMany() throws {
+        try fill(1...1200)
+        try keeper { $0.jobs = 700 }.run(at: JournalSamples.time(1))
+        #expect(try numbers == Array(501...1200))
+        #expect(shelf.ids.isEmpty)
+    }
+
+    @Test func theOldestGoUntilTheJournalIsSmallEnough() throws {
+        try fill(1...1600)
+        let whole = try journal.room().used
+        try keeper { $0.bytes = whole * 3 / 4 }.run(at: JournalSamples.time(1))
+        let left = try numbers
+        #expect(try journal.room().used <= whole * 3 / 4)
+        #expect(left.count >= 500 && left.last == 1600 && left.first == 1601 - left.count)
+    }
+
+    @Test func nothingGoesThatCannotBeArchivedAndThatIsToldOnce() throws {
+        try fill(1...600)
+        let keeper = keeper {
+            $0.archive = "/archive"
+            $0.jobs = 10
+        }
+        shelf.problem.withLock { $0 = .archive("it is gone") }
+        for _ in 0..<3 { try keeper.run(at: JournalSamples.time(500)) }
+        #expect(try numbers.count == 600)
+        #expect(events.troubles == ["it is gone"])
+        shelf.problem.withLock { $0 = .archive("it is full") }
+        try keeper.run(at: JournalSamples.time(500))
+        shelf.problem.withLock { $0 = nil }
+        for _ in 0..<2 { try keeper.run(at: JournalSamples.time(500)) }
+        #expect(events.troubles == ["it is gone", "it is full", nil])
+        #expect(try numbers == Array(591...600))
+        #expect(shelf.ids.count == 590)
+    }
+
+    @Test func aRowThatCannotBeReadStaysAndHoldsUpNoOther() throws {
+        try fill(1...5)
+        try journal.write { db in
+            try db.run("UPDATE jobs SET history = 'nonsense' WHERE id = ?", JournalSamples.id(2).text)
+        }
+        let keeper = keeper { $0.archive = "/archive" }
+        try keeper.run(at: JournalSamples.time(1000))
+        #expect(shelf.ids.count == 4)
+        #expect(try journal.finishedCount() == 1)
+    }
+
+    @Test func aClockThatJumpsCostsNothing() throws {
+        try fill(1...5)
+        let (keeper, begin) = (keeper(), MonotonicTime.now())
+        try keeper.run(at: JournalSamples.time(10), begin)
+        try keeper.run(at: JournalSamples.time(900_000), begin + .seconds(3600))
+        #expect(try numbers.count == 5)
+        try keeper.run(at: JournalSamples.time(903_600), begin + .seconds(7200))
+        #expect(try numbers.isEmpty)
+    }
+
+    private func query(_ content: Int, by job: Int) throws -> SeenQuery {
+        SeenQuery(
+            "sha256:\(content)", job: try JournalSamples.id(job), pipeline: "scans", everywhere: false, since: nil)
+    }
+
+    /// Content is known for as long as a stage asks for it, whatever becomes of its job.
+    @Test func whatDedupeNeedsStays() throws {
+        try fill(1...2)
+        for number in 1...2 {
+            let query = SeenQuery(
+                "sha256:\(number)", job: try JournalSamples.id(number), pipeline: "scans", everywhere: false, since: nil
+            )
+            #expect(try journal.first(query, at: JournalSamples.time(number * 100)) == nil)
+        }
+        try keeper(memory: .seconds(900)).run(at: JournalSamples.time(1050))
+        #expect(try numbers.isEmpty)
+        func seen(_ number: Int) throws -> JobID? {
+            try journal.first(try query(number, by: 9), at: JournalSamples.time(1051))?.id
+        }
+        #expect(try seen(1) == nil)
+        #expect(try seen(2) == JournalSamples.id(2))
+    }
+
+    @Test func anotherRuleCountsFromTheNextRunOn() throws {
+        try fill(1...10)
+        let keeper = keeper()
+        try keeper.run(at: JournalSamples.time(50))
+        #expect(try numbers.count == 10)
+        keeper.use(HistoryRule(.seconds(10)))
+        try keeper.run(at: JournalSamples.time(50))
+        #expect(try numbers.isEmpty)
+    }
+
+    @Test func oneThatEndsDoesNoMore() throws {
+        try fill(1...10)
+        let keeper = keeper()
+        keeper.end()
+        try keeper.run(at: JournalSamples.time(1000))
+        #expect(try numbers.count == 10)
+    }
+}
