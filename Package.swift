@@ -149,6 +149,9 @@ let package = Package(
             name: "Notifications", dependencies: ["Files", "PipelineKit", "Journal", "Programs", "Web", system],
             swiftSettings: strict),
         .target(
+            name: "Retention", dependencies: ["Archive", "Files", "PipelineKit", "Journal", system],
+            swiftSettings: strict),
+        .target(
             name: "PipelineConfig", dependencies: ["Files", "PipelineKit", "CYaml", system], swiftSettings: strict),
         .target(
             name: "Control", dependencies: ["Files", "PipelineKit", "Journal", "CLinux", system], swiftSettings: strict),

@@ -22,6 +22,7 @@ enum HouseRules {
         "PipelineEngine": [
             "Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "Journal", "SQLiteJournal",
         ],
+        "Retention": ["Files", "PipelineKit", "Journal", "Archive"],
         "PipelineConfig": ["Files", "PipelineKit", "CYaml"],
         "Notifications": ["Files", "PipelineKit", "Journal", "Programs", "Web"],
         "Doctor": ["Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "PipelineEngine"],
