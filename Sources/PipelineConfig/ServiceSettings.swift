@@ -17,6 +17,10 @@ package struct ServiceSettings: Sendable, Equatable {
     package var jobsAtOnce: Int?
     /// After how long without any movement something at work is stalled.
     package var stall = Duration.seconds(600)
+    /// How long the journal keeps jobs that are over.
+    package var history = HistoryRule()
+    /// What is logged, and how.
+    package var log = LogSettings()
     /// Who is notified of which events.
     package var notify = NotifyPlan()
 
@@ -26,7 +30,7 @@ package struct ServiceSettings: Sendable, Equatable {
     package func changes(from old: ServiceSettings) -> [String] {
         let changes = [
             controlGroup != old.controlGroup, controlGroupMay != old.controlGroupMay, stall != old.stall,
-            jobsAtOnce != old.jobsAtOnce, notify != old.notify,
+            jobsAtOnce != old.jobsAtOnce, history != old.history, log != old.log, notify != old.notify,
         ]
         return zip(Self.keys, changes).compactMap { $1 ? $0 : nil }
     }
@@ -42,6 +46,8 @@ package struct ServiceSettings: Sendable, Equatable {
         PipelineKey(
             "jobs_at_once", .value(.integer(1...100_000)),
             "how many stages of all pipelines may run at once; unless given, as many as they have workers"),
+        PipelineKey("history", .map(HistoryDecoder.keys), "how long the journal keeps jobs that are over"),
+        PipelineKey("log", .map(LogSettings.keys), "what is logged, and how"),
         PipelineKey(
             "notify", .maps(NotifyDecoder.entry),
             "who is notified of which events (docs/notifications.md); unless given, nobody"
@@ -66,6 +72,8 @@ package struct ServiceSettings: Sendable, Equatable {
         jobsAtOnce = map.read("jobs_at_once", problems: &problems) { node throws(OptionProblem) in
             try node.integer(in: 1...100_000)
         }
+        if let entry = map.given("history") { history = HistoryDecoder.rule(entry, in: context, &problems) }
+        if let entry = map.given("log") { log = LogSettings(entry.value, &problems) }
         if let entry = map.given("notify") {
             var decoder = NotifyDecoder(context)
             notify = decoder.plan(entry.value)

@@ -64,10 +64,10 @@ import Testing
         #expect(command.once)
         #expect(command.state.folder.path == "s")
         #expect(command.logging.logFormat == .json)
-        #expect(command.logging.logLevel == .info)
+        #expect(command.logging.logLevel == nil)
         #expect(command.grace == .milliseconds(250))
         #expect(try RunCommand.parse([]).grace == .seconds(30))
-        #expect(try RunCommand.parse([]).keepHistory == .seconds(90 * 86400))
+        #expect(try RunCommand.parse([]).keepHistory == nil)
         // What it was called at first works, and is told nobody.
         #expect(!RunCommand.helpMessage().contains("--state "))
         #expect(!ShowCommand.helpMessage().contains("--state "))

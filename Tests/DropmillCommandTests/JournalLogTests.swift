@@ -36,7 +36,7 @@ import Testing
         defer { close(error) }
         let output = LogOutput(descriptor: error, journal: JournalSocket(scratch.path("j"), orElse: error))
         let logger = Logger(label: "test") { _ in JournalLogHandler(output: output, level: .debug) }
-        let log = JobLog(logger: logger, namesPipeline: true, progress: nil)
+        let log = JobLog(logger: logger, level: .debug, namesPipeline: true, progress: nil)
         for event in events { log.record(event) }
         output.flush()
     }

@@ -136,7 +136,7 @@ import Testing
         let (reading, writing) = try makePipe()
         let output = LogOutput(descriptor: writing)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let log = JobLog(logger: logger, namesPipeline: false, progress: ProgressLine(output: output))
+        let log = JobLog(logger: logger, level: .debug, namesPipeline: false, progress: ProgressLine(output: output))
         func job(_ pipeline: String) throws -> Job {
             let now = Timestamp(nanoseconds: 0)
             let drop = Drop(name: try #require(FileName("a.zip")), size: 1, droppedAt: now)

@@ -32,7 +32,7 @@ import Testing
             if json { return JSONLogHandler(output: output, level: level, now: now) }
             return TextLogHandler(output: output, level: level, colours: colours, now: now)
         }
-        let log = JobLog(logger: logger, namesPipeline: several, progress: nil)
+        let log = JobLog(logger: logger, level: level, namesPipeline: several, progress: nil)
         for event in events { log.record(event) }
         output.flush()
         let lines = try scratch.text("log").split(separator: "\n").map(String.init)

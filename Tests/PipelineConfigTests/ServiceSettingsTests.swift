@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing
@@ -47,6 +48,24 @@ import Testing
         #expect(try settings("control_group: ${GROUP}\ncontrol_group_may: change\nstall: 90s\n") == expected)
     }
 
+    @Test func historyAndLogAreRead() throws {
+        var expected = ServiceSettings()
+        (expected.history.processed, expected.history.failed) = (.seconds(30 * 86_400), .seconds(365 * 86_400))
+        (expected.history.jobs, expected.history.bytes) = (5_000_000, 10 << 30)
+        expected.history.archive = scratch.path("etc/old jobs")
+        (expected.log.format, expected.log.level) = (.json, .warning)
+        let text = """
+            history: { processed: 30d, failed: 365d, jobs: 5000000, bytes: 10GiB, archive: "./x/../old jobs" }
+            log: { format: json, level: warning }
+            """
+        let found = try settings(text)
+        #expect(found == expected)
+        #expect(found.history.cancelled == HistoryRule.usual)
+        #expect(found.changes(from: ServiceSettings()) == ["history", "log"])
+        #expect(found.history.keeping(all: .seconds(60)).failed == .seconds(60))
+        #expect(found.history.keeping(all: nil) == found.history)
+    }
+
     @Test(arguments: [
         ("control_grup: root", "1:1", "unknown key 'control_grup'; did you mean 'control_group'?"),
         ("control_group: no-such-group", "1:16", "the group 'no-such-group' does not exist on this machine"),
@@ -54,6 +73,14 @@ import Testing
         ("control_group_may: change", "1:1", "needs 'control_group'"), ("stall: 0s", "1:8", "at least 1s"),
         ("stall: [", "2:1", "YAML"), ("- stall", "1:1", "a settings file must be a map"),
         ("stall: 1m\n---\nstall: 2m", "2:1", "one document"),
+        ("history: 90d", "1:10", "'history' must be a map of processed, failed, cancelled, jobs, bytes, archive"),
+        ("history: { procesed: 1d }", "1:12", "did you mean 'processed'?"),
+        ("history: { failed: 5s }", "1:20", "write at least 1m"),
+        ("history: { jobs: 0 }", "1:18", "expected at least 1"),
+        ("history: { bytes: 4KiB }", "1:19", "write at least 1MiB"),
+        ("history: { archive: '' }", "1:21", "name a folder"),
+        ("log: { level: loud }", "1:15", "not one of debug, info, warning, error"),
+        ("log: json", "1:6", "'log' must be a map of format, level"),
     ])
     func whatIsWrongIsSaidWithItsPlace(text: String, place: String, words: String) throws {
         try scratch.write(text, to: "etc/dropmill.yaml")

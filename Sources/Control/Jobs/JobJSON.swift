@@ -12,6 +12,11 @@ package enum JobJSON {
         return json.string
     }
 
+    /// One job with all that happened, as a line of its own.
+    package static func line(_ record: JobRecord) -> String {
+        story(record, retries: [])
+    }
+
     /// One job with all that happened. `retries` and `replays`: the jobs that it led to; `stages`: the kinds of its
     /// pipeline's; `choices`: what may be done with it.
     package static func story(

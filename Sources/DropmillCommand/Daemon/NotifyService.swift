@@ -83,6 +83,7 @@ final class NotifyService: Sendable {
         case .stalled(let pipeline, let stall):
             notifier?.note(.stalled, of: pipeline, Self.text(stall, pipeline))
         case .moving(let pipeline, _): notifier?.note(.stalled, of: pipeline, nil)
+        case .archiving(let trouble): noteRetention(of: "", trouble)
         default: break
         }
     }

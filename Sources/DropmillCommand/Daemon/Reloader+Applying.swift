@@ -1,11 +1,12 @@
 import Files
+import PipelineConfig
 import PipelineEngine
 import PipelineKit
 
 extension Reloader {
     /// Puts what was read in force in a daemon: the pipelines and who may ask, or neither.
     static func applying(
-        to engine: Engine, _ control: ControlServer?, _ notify: NotifyService,
+        to engine: Engine, _ control: ControlServer?, _ notify: NotifyService, _ flags: DaemonFlags, _ log: JobLog,
         warn: @escaping @Sendable (String) -> Void
     ) -> Apply {
         { @Sendable pipelines, settings, news throws(EngineError) in
@@ -20,8 +21,13 @@ extension Reloader {
             }
             engine.setStall(settings.stall)
             engine.setJobsAtOnce(settings.jobsAtOnce)
+            engine.keepHistory(flags.history(settings))
+            log.setLevel(flags.log(settings).lowest)
             notify.use(settings.notify)
             reloaded.warnings += settings.notify.warnings(among: pipelines.map(\.name))
+            if flags.log(settings).format ?? .auto != log.format {
+                reloaded.warnings.append("'log.format' is in force from the daemon's next start on")
+            }
             do throws(IOError) {
                 try control?.admit(ControlAccess(settings))
             } catch {

@@ -1,17 +1,23 @@
 import Logging
+import PipelineConfig
 import PipelineEngine
 import Synchronization
 
 /// Turns the engine's events into log lines: one per state change, and for long stages a line that is redrawn in place.
 struct JobLog: Sendable {
     private let logger: Logger
-    private let naming: Naming
+    /// As it was asked for.
+    let format: LogSettings.Format
+    private let scope: Scope
     private let progress: ProgressLine?
 
     /// A log. `progress` shows long stages; without it they are logged at level debug.
-    init(logger: Logger, namesPipeline: Bool, progress: ProgressLine?) {
-        self.logger = logger
-        naming = Naming(namesPipeline)
+    init(
+        logger: Logger, level: Logger.Level, format: LogSettings.Format = .auto, namesPipeline: Bool,
+        progress: ProgressLine?
+    ) {
+        (self.logger, self.format) = (logger, format)
+        scope = Scope(namesPipeline, level)
         self.progress = progress
     }
 
@@ -19,12 +25,15 @@ struct JobLog: Sendable {
     func record(_ event: EngineEvent) {
         updateProgress(event)
         // Those that were removed still have jobs that end.
-        if case .reloaded(let changes, _) = event { naming.set(changes.count > 1) }
+        if case .reloaded(let changes, _) = event { scope.namesPipeline = changes.count > 1 }
         let level = Self.level(of: event)
-        guard logger.logLevel <= level else { return }
-        let record = LogRecord(event, namesPipeline: naming.isOn)
+        guard scope.level <= level else { return }
+        let record = LogRecord(event, namesPipeline: scope.namesPipeline)
         logger.log(level: level, "\(record.message)", metadata: [LogRecord.key: .stringConvertible(record)])
     }
+
+    /// Logs what is at least of that level from now on.
+    func setLevel(_ level: Logger.Level) { scope.level = level }
 
     /// Logs why the daemon does not start.
     func refuseStart(_ message: String) {
@@ -40,6 +49,7 @@ struct JobLog: Sendable {
             .info
         case .writers(_, let means, _): means == .longerQuiet ? .warning : .info
         case .watching, .refused, .deferred, .paused, .stalled, .held, .warning: .warning
+        case .archiving(let trouble): trouble == nil ? .info : .warning
         case .trouble: .error
         case .settled(let report): report.hasFailed && !report.isCancelled ? .error : .info
         }
@@ -59,10 +69,25 @@ struct JobLog: Sendable {
     }
 }
 
-/// Whether lines about jobs say which pipeline they are of.
-private final class Naming: Sendable {
-    private let state: Atomic<Bool>
-    init(_ isOn: Bool) { state = Atomic(isOn) }
-    var isOn: Bool { state.load(ordering: .relaxed) }
-    func set(_ isOn: Bool) { state.store(isOn, ordering: .relaxed) }
+/// What is logged, and whether lines about jobs say which pipeline they are of.
+private final class Scope: Sendable {
+    private let names: Atomic<Bool>
+    private let lowest: Atomic<Int>
+
+    init(_ names: Bool, _ level: Logger.Level) {
+        self.names = Atomic(names)
+        lowest = Atomic(Self.place(of: level))
+    }
+
+    var namesPipeline: Bool {
+        get { names.load(ordering: .relaxed) }
+        set { names.store(newValue, ordering: .relaxed) }
+    }
+
+    var level: Logger.Level {
+        get { Logger.Level.allCases[lowest.load(ordering: .relaxed)] }
+        set { lowest.store(Self.place(of: newValue), ordering: .relaxed) }
+    }
+
+    private static func place(of level: Logger.Level) -> Int { Logger.Level.allCases.firstIndex(of: level) ?? 0 }
 }

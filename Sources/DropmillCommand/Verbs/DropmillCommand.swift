@@ -22,8 +22,9 @@ package struct DropmillCommand: ParsableCommand {
             MetricsCommand.self, JobsCommand.self, FailuresCommand.self, ShowCommand.self, ReloadCommand.self,
             PauseCommand.self, DrainCommand.self, ResumeCommand.self,
             CancelCommand.self, ReleaseCommand.self, BumpCommand.self, AuditCommand.self, RetryCommand.self,
-            ReplayCommand.self, HaltCommand.self, DismissCommand.self, ForgetCommand.self, ServeCommand.self,
-            TokenCommand.self, DoctorCommand.self, NotifyCommand.self,
+            ReplayCommand.self, HaltCommand.self, DismissCommand.self, ForgetCommand.self,
+            JournalCommand.self,
+            ServeCommand.self, TokenCommand.self, DoctorCommand.self, NotifyCommand.self,
             StagesCommand.self, InitCommand.self, ManCommand.self,
         ])
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLinux
+import Control
 import Dispatch
 import Dropmill
 import Files
@@ -8,6 +9,7 @@ import Logging
 import PipelineConfig
 import PipelineEngine
 import PipelineKit
+import Retention
 import Synchronization
 import SystemPackage
 
@@ -50,9 +52,10 @@ struct RunCommand: StageVerb {
 
     @Option(
         help: ArgumentHelp(
-            "How long the journal keeps finished jobs, such as 30d. (default: 90d)", valueName: "duration"),
+            "How long the journal keeps jobs that are over, such as 30d. (default: as 'history' in dropmill.yaml says, "
+                + "else 90d)", valueName: "duration"),
         transform: TimeArgument.duration)
-    var keepHistory: Duration = .seconds(90 * 86400)
+    var keepHistory: Duration?
 
     func run(with stages: StageRegistry) throws {
         // Before anything else is read: what it knows is not for other programs of its user, also not those it runs.
@@ -80,8 +83,10 @@ struct RunCommand: StageVerb {
                 Result { () throws(ConfigProblems) in try loader.settings(of: reading.files) })
         )
         Self.raiseFileLimit()
-        let output = logging.output()
-        let log = logging.jobLog(on: output, namesPipeline: reading.files.all.count > 1)
+        let flags = DaemonFlags(keepHistory: keepHistory, logFormat: logging.logFormat, logLevel: logging.logLevel)
+        let logged = flags.log(inForce)
+        let output = logged.output()
+        let log = logged.jobLog(on: output, namesPipeline: reading.files.all.count > 1)
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let folder = state.folder(for: pipelines.paths).path
         let notify = NotifyService(in: folder, once: once) { @Sendable message in
@@ -100,8 +105,9 @@ struct RunCommand: StageVerb {
         }
         for warning in inForce.notify.warnings(among: loaded.map(\.name)) { warn(warning) }
         var configuration = EngineConfiguration(
-            state: folder, once: once, keepHistory: keepHistory,
+            state: folder, once: once, history: flags.history(inForce),
             judge: FormatProgram.own.judge)
+        configuration.archive = JobArchive { JobJSON.line($0) }
         configuration.pulse = { @Sendable in service?.note($0.text) }
         configuration.members = inForce.controlGroup
         (configuration.stall, configuration.jobsAtOnce) = (inForce.stall, inForce.jobsAtOnce)
@@ -160,7 +166,10 @@ struct RunCommand: StageVerb {
             in: folder, engine, reloader, feed, sending, desk, notify, access: ControlAccess(inForce), record: record,
             warn: warn)
         desk.sweep()
-        reloader.begin(with: loaded, Reloader.applying(to: engine, control, notify, warn: warn))
+        reloader.begin(
+            with: loaded,
+            Reloader.applying(
+                to: engine, control, notify, flags, log, warn: warn))
         let summary = outcome.wait()
         control?.stop()
         service?.flush()
