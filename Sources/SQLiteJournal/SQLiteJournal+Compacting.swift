@@ -47,9 +47,23 @@ extension SQLiteJournal {
     /// What SQLite makes beside a file that it writes has these ends.
     private static let drafts = ["", "-journal"]
 
+    /// It stays the daemon's, also where root rewrites it. SQLite gives its log the same owner.
+    private func keepOwner(in draft: FilePath) throws(JournalError) {
+        guard let status = FileStatus.of(path) else { return }
+        do throws(IOError) {
+            let file = try OpenFile.open(draft, O_WRONLY | O_NOFOLLOW)
+            guard fchown(file.descriptor, status.st_uid, status.st_gid) == 0 else {
+                throw IOError("change the owner of", draft, .last)
+            }
+        } catch {
+            throw JournalError(.environment, "The journal '\(path.text)' cannot be rewritten: \(error).")
+        }
+    }
+
     private func copyAnew(to draft: FilePath) throws(JournalError) {
         do {
             try Self.create(draft)
+            try keepOwner(in: draft)
             let name = try Self.text(of: draft)
             try writer?.withWriter { db in try db.run("VACUUM INTO ?", name) }
             try Self.check(Connection(name, for: .reading), draft)

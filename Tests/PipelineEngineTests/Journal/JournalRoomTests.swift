@@ -87,6 +87,20 @@ import Testing
         #expect(try rewritten.room().isElastic)
     }
 
+    @Test("It stays its owner's, with its log", .enabled(if: geteuid() == 0, "needs root"))
+    func compactsForTheDaemon() throws {
+        let journal = try SQLiteJournal.open(writing: scratch.path, durable: true)
+        try fill(journal, 10)
+        journal.close()
+        let names = ["journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm"]
+        for name in names { try #require(lchown(scratch.path(name).string, 4711, 4712) == 0) }
+        _ = try SQLiteJournal.compact(in: scratch.path)
+        for name in names {
+            let status = try #require(FileStatus.of(scratch.path(name)))
+            #expect(status.st_uid == 4711 && status.st_gid == 4712 && status.st_mode & 0o777 == 0o600, "\(name)")
+        }
+    }
+
     @Test(
         "A disk that is full leaves the journal as it is, and no draft",
         .enabled(if: DiskImage.isPossible, "\(DiskImage.skip)"))
