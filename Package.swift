@@ -178,7 +178,7 @@ let package = Package(
             dependencies: [
                 "Files", "PipelineKit", "BuiltinStages", "Doctor", "Dropmill", "FolderWatch", "Readiness", "Journal",
                 "PipelineEngine", "PipelineConfig", "SQLiteJournal", "Control", "Dashboard", "Digests",
-                "Notifications", "CLinux", "CVersion", system, log, arguments,
+                "Notifications", "Retention", "CLinux", "CVersion", system, log, arguments,
             ],
             swiftSettings: strict),
 
@@ -234,6 +234,11 @@ let package = Package(
                 "PipelineKit", "Digests", "SQLite", "TestSupport",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "RetentionTests",
+            dependencies: [
+                "Retention", "Files", "PipelineKit", "Journal", "TestSupport", "TestTools", system,
+            ], swiftSettings: strict),
         .testTarget(
             name: "DropmillCommandTests",
             dependencies: [

@@ -13,13 +13,14 @@ package protocol HistoryJournal: JournalReading {
     /// there were.
     func remove(_ jobs: [JobID], noting archived: ArchiveNote?) throws(JournalError) -> Int
 
-    /// Removes content that came before that time, and files sent in, changes and the like from before the other.
-    func removeNotes(content: Timestamp, others: Timestamp) throws(JournalError)
+    /// Removes content that came before that time, and files sent in and changes from before the other: of each table
+    /// at most so many. Returns how many there were; 0: no more are left.
+    func removeNotes(content: Timestamp, others: Timestamp, limit: Int) throws(JournalError) -> Int
 
     /// The archive that was written last, as far as it was.
     func archived() throws(JournalError) -> ArchiveNote?
 
-    /// Notes an archive that was begun.
+    /// Notes an archive that is about to be written.
     func note(archived: ArchiveNote) throws(JournalError)
 
     /// How many jobs that are over it holds. Counts them.

@@ -18,7 +18,9 @@ package final class Pool: Sendable {
         }
         let first = try open(.writing)
         // Of a new file free pages can be given back; one that is there has to be rewritten for that.
-        try first.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        if try first.first("PRAGMA page_count")?.first?.integer == 0 {
+            try first.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        }
         let mode = try first.first("PRAGMA journal_mode = WAL")?.first?.text
         guard mode == "wal" else {
             throw SQLiteError(.cannotOpen, "it cannot have a log; its journal mode stays \(mode ?? "unknown")")

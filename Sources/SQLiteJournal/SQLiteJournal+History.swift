@@ -48,6 +48,7 @@ extension SQLiteJournal {
             let delete = try db.statement("DELETE FROM jobs WHERE id = ? AND \(JobRow.isOver)")
             for job in jobs {
                 try totals.count(job.text, -1)
+                try ContentRow.settle(job.text, in: db)
                 try delete.run(job.text)
                 count += db.changes
             }
@@ -57,14 +58,24 @@ extension SQLiteJournal {
         }
     }
 
-    package func removeNotes(content: Timestamp, others: Timestamp) throws(JournalError) {
+    package func removeNotes(
+        content: Timestamp, others: Timestamp, limit: Int
+    ) throws(JournalError) -> Int {
         try write { db in
             // A file that was sent back and never became a job again is no longer asked for.
             try db.run("DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
-            try db.run("DELETE FROM contents WHERE at < ?", content.nanoseconds)
-            for table in ["audit", "retries"] {
-                try db.run("DELETE FROM \(table) WHERE at < ?", others.nanoseconds)
-            }
+            try db.run("DELETE FROM retries WHERE at < ?", others.nanoseconds)
+            try db.run(
+                "DELETE FROM audit WHERE number IN (SELECT number FROM audit WHERE at < ? LIMIT ?)",
+                others.nanoseconds, limit)
+            var count = db.changes
+            try db.run(
+                """
+                DELETE FROM contents WHERE (content, job) IN
+                    (SELECT content, job FROM contents WHERE at < ? ORDER BY at LIMIT ?)
+                """, content.nanoseconds, limit)
+            count += db.changes
+            return count
         }
     }
 
@@ -72,12 +83,13 @@ extension SQLiteJournal {
 
     package func archived() throws(JournalError) -> ArchiveNote? {
         try read { db in
-            try Self.rows(db, "SELECT path, device, inode, length FROM archives") { columns throws(JournalError) in
-                let path = FilePath(bytes: try columns.bytes("path") ?? [])
-                let identity = FileIdentity(
-                    device: UInt64(bitPattern: try columns.integer("device")),
-                    inode: UInt64(bitPattern: try columns.integer("inode")))
-                return ArchiveNote(path, identity, length: max(0, try columns.integer("length")))
+            let sql = "SELECT path, folder, inode, length, is_open FROM archives"
+            return try Self.rows(db, sql) { columns throws(JournalError) in
+                ArchiveNote(
+                    FilePath(bytes: try columns.bytes("path") ?? []),
+                    folder: UInt64(bitPattern: try columns.integer("folder")),
+                    inode: UInt64(bitPattern: try columns.integer("inode")),
+                    length: max(0, try columns.integer("length")), isOpen: try columns.integer("is_open") != 0)
             }.first
         }
     }
@@ -88,9 +100,10 @@ extension SQLiteJournal {
 
     private static func write(_ note: ArchiveNote, _ db: Connection) throws {
         try db.run(
-            "INSERT OR REPLACE INTO archives (number, path, device, inode, length) VALUES (1, ?, ?, ?, ?)",
-            Array(note.path.bytes), Int64(bitPattern: note.identity.device), Int64(bitPattern: note.identity.inode),
-            note.length)
+            """
+            INSERT OR REPLACE INTO archives (number, path, folder, inode, length, is_open) VALUES (1, ?, ?, ?, ?, ?)
+            """, Array(note.path.bytes), Int64(bitPattern: note.folder), Int64(bitPattern: note.inode), note.length,
+            note.isOpen)
     }
 
     // MARK: Its file

@@ -184,7 +184,7 @@ package final class SQLiteJournal: Journal {
                 // Of claims that were made but for their rows: they may be other jobs now, which are not to find
                 // themselves.
                 try db.run(
-                    "DELETE FROM contents WHERE at >= ? AND job NOT IN (SELECT id FROM jobs)",
+                    "DELETE FROM contents WHERE at >= ? AND over = 0 AND job NOT IN (SELECT id FROM jobs)",
                     last.startedAt.nanoseconds)
             }
             try RunRow.add(run, to: db)

@@ -36,7 +36,7 @@ enum HouseRules {
         "DropmillCommand": [
             "Files", "PipelineKit", "CLinux", "CVersion", "FolderWatch", "Readiness", "Journal", "BuiltinStages",
             "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Control", "Doctor", "Dashboard", "Dropmill",
-            "Digests", "Notifications",
+            "Digests", "Notifications", "Retention",
         ],
         "DropmillProgram": ["CStart", "BuiltinStages", "DropmillCommand"],
     ]

@@ -22,7 +22,8 @@ import Testing
         ) throws(ArchiveProblem) -> ArchiveNote {
             if let problem = problem.withLock({ $0 }) { throw problem }
             self.jobs.withLock { $0 += jobs.map(\.id) }
-            return ArchiveNote(folder.appending("a"), .unknown, length: (noted?.length ?? 0) + Int64(jobs.count))
+            return ArchiveNote(
+                folder.appending("a"), folder: 1, inode: 2, length: (noted?.length ?? 0) + Int64(jobs.count))
         }
 
         var ids: [JobID] { jobs.withLock { $0 } }
@@ -47,11 +48,11 @@ import Testing
     }
 
     private func keeper(
-        memory: Duration = .zero, _ change: (inout HistoryRule) -> Void = { _ in }
+        memory: Duration = .zero, seen: Timestamp? = nil, _ change: (inout HistoryRule) -> Void = { _ in }
     ) -> HistoryKeeper {
         var rule = HistoryRule(.seconds(100))
         change(&rule)
-        return HistoryKeeper(journal, rule, memory: memory, archive: shelf) { [events] in events.note($0) }
+        return HistoryKeeper(journal, rule, memory: memory, seen: seen, archive: shelf) { [events] in events.note($0) }
     }
 
     /// Jobs that end a second after their numbers.
@@ -87,7 +88,14 @@ import Testing
     @Test func theOldestGoUntilTheJournalIsSmallEnough() throws {
         try fill(1...1600)
         let whole = try journal.room().used
-        try keeper { $0.bytes = whole * 3 / 4 }.run(at: JournalSamples.time(1))
+        let bound = { @Sendable (rule: inout HistoryRule) in
+            rule = HistoryRule()
+            rule.bytes = whole * 3 / 4
+        }
+        // What ended within an hour stays.
+        try keeper(bound).run(at: JournalSamples.time(1700))
+        #expect(try numbers.count == 1600)
+        try keeper(bound).run(at: JournalSamples.time(5300))
         let left = try numbers
         #expect(try journal.room().used <= whole * 3 / 4)
         #expect(left.count >= 500 && left.last == 1600 && left.first == 1601 - left.count)
@@ -123,13 +131,34 @@ import Testing
         #expect(try journal.finishedCount() == 1)
     }
 
+    /// Told by an earlier run, it is to be taken back by this one.
+    @Test func thatItWorksIsToldAtFirst() throws {
+        try fill(1...5)
+        let keeper = keeper { $0.archive = "/archive" }
+        for _ in 0..<2 { try keeper.run(at: JournalSamples.time(500)) }
+        #expect(events.troubles == [nil])
+    }
+
     @Test func aClockThatJumpsCostsNothing() throws {
         try fill(1...5)
-        let (keeper, begin) = (keeper(), MonotonicTime.now())
+        let (keeper, begin) = (keeper { $0.jobs = 4 }, MonotonicTime.now())
         try keeper.run(at: JournalSamples.time(10), begin)
-        try keeper.run(at: JournalSamples.time(900_000), begin + .seconds(3600))
+        #expect(try numbers == [2, 3, 4, 5])
+        for hour in 1...24 {
+            try keeper.run(at: JournalSamples.time(900_000 + hour * 3600), begin + .seconds(hour * 3600))
+        }
+        #expect(try numbers.count == 4)
+        try keeper.run(at: JournalSamples.time(900_000 + 25 * 3600), begin + .seconds(25 * 3600))
+        #expect(try numbers.isEmpty)
+    }
+
+    @Test func aClockThatIsFarFromTheLastRunCostsNothingForADay() throws {
+        try fill(1...5)
+        let begin = MonotonicTime.now()
+        let keeper = keeper(seen: JournalSamples.time(6))
+        try keeper.run(at: JournalSamples.time(10_000_000), begin)
         #expect(try numbers.count == 5)
-        try keeper.run(at: JournalSamples.time(903_600), begin + .seconds(7200))
+        try keeper.run(at: JournalSamples.time(10_000_000 + 86_400), begin + .seconds(86_400))
         #expect(try numbers.isEmpty)
     }
 
@@ -149,11 +178,27 @@ import Testing
         }
         try keeper(memory: .seconds(900)).run(at: JournalSamples.time(1050))
         #expect(try numbers.isEmpty)
-        func seen(_ number: Int) throws -> JobID? {
-            try journal.first(try query(number, by: 9), at: JournalSamples.time(1051))?.id
+        func seen(_ number: Int) throws -> SeenJob? {
+            try journal.first(try query(number, by: 9), at: JournalSamples.time(1051))
         }
         #expect(try seen(1) == nil)
-        #expect(try seen(2) == JournalSamples.id(2))
+        #expect(try seen(2)?.id == JournalSamples.id(2))
+        #expect(try seen(2)?.isOver == true)
+    }
+
+    /// What has become of it counts, also when the history knows no more of it, and another run has begun.
+    @Test func contentThatWasNotProcessedIsForgottenWithItsJob() throws {
+        let run = RunRecord(boot: "b", process: 1, startedAt: JournalSamples.time(0))
+        _ = try journal.beginRun(run)
+        var jobs = try (1...3).map { try JournalSamples.job($0, state: $0 == 1 ? .processed : .failed) }
+        jobs[2].failure = .calledOff(by: "ops")
+        for number in 1...3 { _ = try journal.first(try query(number, by: number), at: JournalSamples.time(number)) }
+        try journal.write(jobs, pipelines: [])
+        try keeper(memory: .seconds(9000)).run(at: JournalSamples.time(1000))
+        _ = try journal.beginRun(run)
+        let seen = try (1...3).map { try journal.first(try query($0, by: 9), at: JournalSamples.time(1001)) }
+        #expect(try seen.map(\.?.id) == [JournalSamples.id(1), nil, nil])
+        #expect(seen.first??.isOver == true)
     }
 
     @Test func anotherRuleCountsFromTheNextRunOn() throws {

@@ -24,9 +24,18 @@ import Testing
         JobArchive(now: { time }) { "{\"id\":\"\($0.id)\"}" }
     }
 
+    private static func id(_ number: Int) throws -> JobID {
+        let digits = String(number)
+        return try #require(JobID("00000000" + String(repeating: "0", count: 18 - digits.count) + digits))
+    }
+
     private func jobs(_ numbers: ClosedRange<Int>) throws -> [JobRecord] {
         try numbers.map { number in
-            try KeptSamples.job(number, original: FilePath("/done/\(number)"), endedAt: KeptSamples.time(number))
+            let time = Timestamp(seconds: number, nanoseconds: 0)
+            let drop = Drop(name: try #require(FileName("\(number).pdf")), size: 1, droppedAt: time)
+            let job = Job(
+                id: try Self.id(number), pipeline: "scans", drop: drop, claimedAt: time, folder: FilePath("/work"))
+            return JobRecord(claimed: job, identity: .unknown, definition: "")
         }
     }
 
@@ -43,7 +52,7 @@ import Testing
         #expect(output.status == 0, "\(output)")
         let lines = output.text.split(separator: "\n").map(String.init)
         return try lines.map { line in
-            try #require((1...5000).first { (try? line.contains(KeptSamples.id($0).text)) ?? false }, "\(line)")
+            try #require((1...5000).first { (try? line.contains(Self.id($0).text)) ?? false }, "\(line)")
         }
     }
 
@@ -61,59 +70,122 @@ import Testing
         #expect(FileStatus.of(note.path).map { $0.st_mode & 0o777 } == 0o600)
     }
 
-    /// However much of a writing came to the disk before a crash: its jobs are written again, and are there once.
+    /// As it was noted before a writing that did not come to its end.
+    private func begun(_ note: ArchiveNote) -> ArchiveNote {
+        var note = note
+        note.isOpen = true
+        return note
+    }
+
+    /// Writes over it in place.
+    private func cut(_ note: ArchiveNote, to content: some Sequence<UInt8>) throws {
+        try #require(truncate(note.path.string, 0) == 0)
+        try scratch.append(Array(content), to: note.path)
+    }
+
+    /// However much of a writing came to the disk before a crash, and whichever month it is then: its jobs are written
+    /// again, and are there once.
     @Test func whatACrashCutOffIsWrittenAgain() throws {
         let first = try append(1...20, behind: nil)
         let whole = try ScratchFolder.read(try append(21...40, behind: first).path)
+        let december = archive(at: Timestamp(seconds: 1_795_000_000 + 20 * 86_400, nanoseconds: 0))
         for length in Int(first.length)...whole.count {
-            try scratch.write(Array(whole.prefix(length)), to: first.path)
-            // A file that was replaced is another one, so that it is written over in place here.
-            #expect(FileStatus.of(first.path).map { FileIdentity($0) } == first.identity)
-            try append(21...40, behind: first)
+            try cut(first, to: whole.prefix(length))
+            try append(21...40, behind: begun(first))
             #expect(try numbers() == Array(1...40), "\(length) bytes")
+            guard length % 8 == 0 || length == whole.count else { continue }
+            try cut(first, to: whole.prefix(length))
+            let next = try append(21...40, behind: begun(first), december)
+            #expect(try numbers() == Array(1...20), "\(length) bytes")
+            #expect(try numbers(in: "dropmill-2026-12.jsonl.zst") == Array(21...40))
+            try #require(unlink(next.path.string) == 0)
         }
     }
 
     @Test func itIsNotedBeforeAnythingIsInIt() throws {
-        var begun: [ArchiveNote] = []
-        let note = try archive().append(try jobs(1...2), to: folder, behind: nil) { noted in
-            #expect(FileStatus.of(noted.path)?.st_size == 0)
-            begun.append(noted)
+        var notes: [ArchiveNote] = []
+        var note: ArchiveNote?
+        for number in 1...2 {
+            note = try archive().append(try jobs(number...number), to: folder, behind: note) { noted in
+                #expect(FileStatus.of(noted.path).map { Int64($0.st_size) } == noted.length)
+                notes.append(noted)
+            }
         }
-        #expect(begun.map(\.length) == [0])
-        #expect(begun.map(\.identity) == [note.identity])
-        _ = try archive().append(try jobs(3...4), to: folder, behind: note) { _ in
-            Issue.record("it was there")
-        }
-        // A crash before that leaves an empty one, which is taken; so is one that was noted and never written.
-        try append(1...3, behind: begun[0])
-        #expect(try numbers() == [1, 2, 3])
-        try #require(truncate(note.path.string, 0) == 0)
-        try append(7...8, behind: nil)
-        #expect(try numbers() == [7, 8])
-        #expect(try names.count == 1)
+        #expect(notes.map(\.isOpen) == [true, true] && note?.isOpen == false)
+        #expect(notes.map(\.length) == [0, notes[1].length] && notes[1].length > 0)
+        #expect(notes.allSatisfy { $0.inode == note?.inode && $0.folder == note?.folder })
+    }
+
+    /// Whoever has the same folder: an empty file may be about to be written.
+    @Test func anothersFileIsNeverWritten() throws {
+        try scratch.write("", to: "archive/dropmill-2026-11.jsonl.zst")
+        let own = try append(1...2, behind: nil)
+        let others = try append(3...4, behind: nil)
+        try append(5...5, behind: own)
+        try append(6...6, behind: others)
+        #expect(try numbers(in: "dropmill-2026-11.2.jsonl.zst") == [1, 2, 5])
+        #expect(try numbers(in: "dropmill-2026-11.3.jsonl.zst") == [3, 4, 6])
+        #expect(try scratch.text("archive/dropmill-2026-11.jsonl.zst").isEmpty)
     }
 
     @Test func whatIsNotAsItWasLeftIsLeftAlone() throws {
         let note = try append(1...10, behind: nil)
         let content = try ScratchFolder.read(note.path)
-        // Shorter than it was; another file under its name; none of that name.
-        try scratch.write(Array(content.dropLast()), to: note.path)
+        // Longer than it was, and shorter; a second name; another file under its name; none of that name.
+        try cut(note, to: content + [7])
         let second = try append(11...12, behind: note)
         #expect(second.path.lastComponent?.string == "dropmill-2026-11.2.jsonl.zst")
-        try #require(rename(second.path.string, scratch.path("moved").string) == 0)
-        try scratch.write(content, to: second.path)
-        let third = try append(13...14, behind: second)
-        #expect(third.path.lastComponent?.string == "dropmill-2026-11.3.jsonl.zst")
-        #expect(try ScratchFolder.read(second.path) == content)
-        try #require(unlink(third.path.string) == 0)
-        #expect(try append(15...16, behind: third).path == third.path)
-        #expect(try numbers(in: "dropmill-2026-11.3.jsonl.zst") == [15, 16])
+        #expect(try ScratchFolder.read(note.path) == content + [7])
+        try cut(note, to: content.dropLast())
+        #expect(try append(11...12, behind: note).path.lastComponent?.string == "dropmill-2026-11.3.jsonl.zst")
+        try #require(link(second.path.string, scratch.path("copy").string) == 0)
+        let fourth = try append(13...14, behind: second)
+        #expect(fourth.path.lastComponent?.string == "dropmill-2026-11.4.jsonl.zst")
+        try #require(rename(fourth.path.string, scratch.path("moved").string) == 0)
+        let fifth = try append(15...16, behind: begun(fourth))
+        #expect(fifth.path == fourth.path)
         // A link leads nowhere.
-        try #require(unlink(third.path.string) == 0)
-        try #require(symlink(scratch.path("moved").string, third.path.string) == 0)
-        #expect(try append(17...17, behind: third).path.lastComponent?.string == "dropmill-2026-11.4.jsonl.zst")
-        #expect(try ScratchFolder.read(scratch.path("moved")).count == Int(second.length))
+        try #require(unlink(fifth.path.string) == 0)
+        try #require(symlink(scratch.path("moved").string, fifth.path.string) == 0)
+        let last = try append(17...17, behind: begun(fifth))
+        #expect(last.path.lastComponent?.string == "dropmill-2026-11.5.jsonl.zst")
+        #expect(try ScratchFolder.read(scratch.path("moved")).count == Int(fourth.length))
+    }
+
+    /// What was written into a file without a name would be lost.
+    @Test func aFileThatIsTakenAwayMeanwhileIsBegunAnew() throws {
+        let note = try append(1...2, behind: nil)
+        var isTaken = false
+        let next = try archive().append(try jobs(3...4), to: folder, behind: note) { noted in
+            if !isTaken { isTaken = rename(noted.path.string, scratch.path("taken").string) == 0 }
+        }
+        #expect(isTaken && next.inode != note.inode)
+        #expect(try numbers() == [3, 4])
+        let error = #expect(throws: ArchiveProblem.self) {
+            let jobs = try jobs(5...5)
+            _ = try archive().append(jobs, to: folder, behind: next) { unlink($0.path.string) }
+        }
+        #expect(error?.sentence?.contains("taken away") ?? false)
+    }
+
+    /// The folder of a mount that is away is there, and empty.
+    @Test func anotherFolderInItsPlaceIsNotWritten() throws {
+        let note = try append(1...2, behind: nil)
+        try #require(rename(folder.string, scratch.path("away").string) == 0)
+        try scratch.makeFolder("archive")
+        let jobs = try jobs(3...4)
+        let error = #expect(throws: ArchiveProblem.self) {
+            _ = try archive().append(jobs, to: folder, behind: note) { _ in }
+        }
+        #expect(error?.sentence?.contains("its mount may be away") ?? false, "\(String(describing: error))")
+        #expect(try names.isEmpty)
+        // It is another that is asked for.
+        try scratch.makeFolder("new")
+        let moved = try archive().append(jobs, to: scratch.path("new"), behind: note) { _ in }
+        #expect(moved.path.removingLastComponent() == scratch.path("new"))
+        try #require(rmdir(folder.string) == 0 && rename(scratch.path("away").string, folder.string) == 0)
+        try append(5...6, behind: note)
+        #expect(try numbers() == [1, 2, 5, 6])
     }
 
     @Test func eachMonthHasItsOwn() throws {
@@ -154,7 +226,9 @@ import Testing
         let text = try #require(problem?.sentence)
         #expect(text.hasSuffix("free space on its file system"), "\(text)")
         let left = try #require(note)
-        #expect(FileStatus.of(left.path).map { Int64($0.st_size) } == left.length)
+        try #require(unlink(disk.path.appending("filler").string) == 0)
+        note = try archive.append(jobs, to: disk.path, behind: begun(left)) { _ in }
+        #expect(note?.path == left.path)
         #expect(try #require(Tool.find("zstd")).run(["-tq", left.path.string]).status == 0)
     }
 

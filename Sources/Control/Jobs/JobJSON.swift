@@ -14,7 +14,18 @@ package enum JobJSON {
 
     /// One job with all that happened, as a line of its own.
     package static func line(_ record: JobRecord) -> String {
-        story(record, retries: [])
+        var json = JSONText()
+        json.object { json in
+            write(record, JobSurroundings(), &json)
+            write(history: record, &json)
+        }
+        return json.string
+    }
+
+    private static func write(history record: JobRecord, _ json: inout JSONText) {
+        json.array("history") { json in
+            for transition in record.history { json.object { write(transition, &$0) } }
+        }
     }
 
     /// One job with all that happened. `retries` and `replays`: the jobs that it led to; `stages`: the kinds of its
@@ -32,9 +43,7 @@ package enum JobJSON {
             json.array("replayed_as") { json in
                 for replay in replays { json.text(nil, replay.id.text) }
             }
-            json.array("history") { json in
-                for transition in record.history { json.object { write(transition, &$0) } }
-            }
+            write(history: record, &json)
             json.timeLine("timeline", TimeLine(of: record, stages: stages))
             if let choices { json.object("may") { choices.write(&$0) } }
         }

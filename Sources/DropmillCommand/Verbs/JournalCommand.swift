@@ -1,5 +1,6 @@
 import ArgumentParser
 import Files
+import Glibc
 import Journal
 import PipelineEngine
 import PipelineKit
@@ -16,9 +17,9 @@ struct JournalCommand: ParsableCommand {
             commandName: "compact",
             abstract: "Rewrite the journal without the room that nothing is in, while no daemon runs.",
             discussion: """
-                The journal of a Dropmill before this one stays as large as it ever was; rewritten once, it gives room \
-                back by itself. For the daemon's user or root, with as much space free in the state folder as the \
-                journal then takes. Exits with status 75 if a daemon runs with it.
+                A journal that 0.1.0 made stays as large as it ever was; rewritten once, after this Dropmill has run \
+                with it, it gives room back by itself. For the daemon's user or root, with twice as much space free in \
+                the state folder as what is in the journal. Exits with status 75 if a daemon runs with it.
 
                 Example:
 
@@ -30,7 +31,7 @@ struct JournalCommand: ParsableCommand {
         func run() throws {
             let folder = state.folder
             // One that is not there is not made.
-            _ = try folder.write { journal throws(JournalError) in try journal.probe() }
+            try folder.read { _ throws(JournalError) in }
             let lock: FolderLock
             do throws(FolderError) {
                 lock = try FolderLock(folder.path, describedAs: "the state folder", within: .seconds(1))
@@ -39,6 +40,8 @@ struct JournalCommand: ParsableCommand {
                 throw ExitStatus.busy
             }
             defer { lock.release() }
+            // The copy that it makes has its place there, and not in a folder of the system's.
+            setenv("SQLITE_TMPDIR", folder.path.string, 1)
             do throws(JournalError) {
                 let (before, after) = try SQLiteJournal.compact(in: folder.path)
                 print("the journal took \(ByteSize(bytes: before)) and takes \(ByteSize(bytes: after))")

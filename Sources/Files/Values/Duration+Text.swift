@@ -1,11 +1,11 @@
 extension Duration {
     /// Units that pipeline files know, and their seconds.
     package static let unitNames: [(name: String, seconds: Double)] = [
-        ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86400),
+        ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86400), ("y", 365 * 86400),
     ]
 
-    /// A duration from text such as `250ms`, `1s`, `1.5s`, `15m`, `24h`, `90d`; the unit is needed, but for 0. Nil for
-    /// others.
+    /// A duration from text such as `250ms`, `1s`, `1.5s`, `15m`, `24h`, `90d`, `1y` (365 days); the unit is needed,
+    /// but for 0. Nil for others.
     package init?(configured text: String) {
         guard let (number, unit) = NumberWithUnit.split(text) else { return nil }
         if unit.isEmpty {

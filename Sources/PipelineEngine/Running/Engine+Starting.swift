@@ -48,7 +48,8 @@ nonisolated extension Engine {
             throw EngineError(error)
         }
         let keeper = HistoryKeeper(
-            opening.state.journal, configuration.history, memory: pipelines.memory, archive: configuration.archive,
+            opening.state.journal, configuration.history, memory: pipelines.memory,
+            seen: opening.state.lastRun.map { $0.endedAt ?? $0.startedAt }, archive: configuration.archive,
             observer: observer)
         opening.state.keepTidy(keeper, now: configuration.now, observer)
         return opening

@@ -6,20 +6,27 @@ import SystemPackage
 
 /// Takes from the journal the jobs that it is to keep no longer: those whose time is over, and the oldest where there
 /// are too many; into an archive before, where there is one. Then the file gives back the room that nothing takes any
-/// more. In small steps, between which others write. Its work is done on the queue of housekeeping.
+/// more. In small steps, between which others write. Its runs are on one queue, and may wait for the archive's disk.
 final class HistoryKeeper: Sendable {
     private struct State {
         var rule: HistoryRule
-        /// How long content is to be known that came before.
+        /// How long content is to be known that came before: the longest that was asked for in this run of the daemon,
+        /// since a pipeline may be away for a while.
         var memory: Duration
         var isEnding = false
-        /// What was told of the archive last.
+        var clock: ClockDoubt
+        /// What was told of the archive last; nil: nothing was told, or that it works.
         var trouble: String?
+        var hasTold = false
         var hasAdvised = false
     }
 
     /// Jobs that one step removes: some 10 ms, for which other writes wait.
     static let batch = 500
+    /// About as much JSON is archived at once.
+    private static let most = 8 << 20
+    /// What ended so shortly ago is not in the way of anything.
+    private static let young = Duration.seconds(3600)
     /// Where so much is free in a file that cannot give it back, that is worth a word.
     private static let worthAWord: Int64 = 64 << 20
 
@@ -27,123 +34,165 @@ final class HistoryKeeper: Sendable {
     private let archive: (any HistoryArchive)?
     private let observer: @Sendable (EngineEvent) -> Void
     private let state: Mutex<State>
-    private let clock = Mutex(ClockWatch())
 
+    /// `seen`: when an earlier run of the daemon was there last, by the same clock.
     init(
-        _ journal: any HistoryJournal, _ rule: HistoryRule, memory: Duration, archive: (any HistoryArchive)?,
-        observer: @escaping @Sendable (EngineEvent) -> Void
+        _ journal: any HistoryJournal, _ rule: HistoryRule, memory: Duration, seen: Timestamp?,
+        archive: (any HistoryArchive)?, observer: @escaping @Sendable (EngineEvent) -> Void
     ) {
         (self.journal, self.archive, self.observer) = (journal, archive, observer)
-        state = Mutex(State(rule: rule, memory: memory))
+        state = Mutex(State(rule: rule, memory: memory, clock: ClockDoubt(seen: seen)))
     }
 
     /// Another rule is in force; nil: the same one.
     func use(_ rule: HistoryRule? = nil, memory: Duration? = nil) {
         state.withLock { state in
             state.rule = rule ?? state.rule
-            state.memory = memory ?? state.memory
+            state.memory = max(memory ?? .zero, state.memory)
         }
     }
 
     /// It ends with the step that is under way.
     func end() { state.withLock { $0.isEnding = true } }
 
-    private var isEnding: Bool { state.withLock { $0.isEnding } }
+    var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Does what there is to do. Not while the clock jumps: one that is wrong for a moment must not cost the history.
+    /// Does what there is to do. What goes by its age stays while the clock is in doubt.
     func run(at now: Timestamp, _ monotonic: MonotonicTime = .now()) throws(JournalError) {
-        guard clock.withLock({ $0.isSteady(wall: now, monotonic: monotonic) }) else { return }
-        let (rule, memory) = state.withLock { ($0.rule, $0.memory) }
-        if try removeJobs(rule, HistoryLimits(rule, at: now)) { recover() }
-        try journal.removeNotes(
-            content: now.before(max(rule.longest, memory)), others: now.before(rule.longest))
+        let (rule, memory, isDoubtful) = state.withLock { state in
+            (state.rule, state.memory, state.clock.isDoubtful(wall: now, monotonic: monotonic))
+        }
+        if try removeJobs(rule, at: isDoubtful ? nil : now) { noteArchive(nil) }
+        while !isEnding, !isDoubtful {
+            let count = try journal.removeNotes(
+                content: now.before(max(rule.longest, memory)), others: now.before(rule.longest), limit: Self.batch)
+            if count == 0 { break }
+        }
         while !isEnding, try journal.giveBack() {}
-        try advise()
+        if !isEnding { try advise(rule) }
     }
 
-    /// Returns whether all went that were to go.
-    private func removeJobs(_ rule: HistoryRule, _ limits: HistoryLimits) throws(JournalError) -> Bool {
+    /// Returns whether all went that were to go. `now`: nil where nobody knows.
+    private func removeJobs(_ rule: HistoryRule, at now: Timestamp?) throws(JournalError) -> Bool {
+        if let most = rule.jobs {
+            let hasEnded = try removeOldest(rule.archive) { () throws(JournalError) in
+                max(0, try journal.finishedCount() - most)
+            }
+            guard hasEnded else { return false }
+        }
+        guard let now else { return true }
         var last: ExpiredJob?
         while !isEnding {
-            let step = try journal.expired(limits, after: last, limit: Self.batch)
-            guard try remove(step, rule.archive) else { return false }
+            let step = try journal.expired(HistoryLimits(rule, at: now), after: last, limit: Self.batch)
+            guard try remove(step, rule.archive) != nil else { return false }
             last = step.last
             if step.count < Self.batch { break }
         }
-        guard rule.jobs != nil || rule.bytes != nil else { return !isEnding }
-        var count = rule.jobs == nil ? 0 : try journal.finishedCount()
-        last = nil
-        while !isEnding {
-            let surplus = rule.surplus(jobs: count, bytes: try journal.room().used, batch: Self.batch)
-            let step = surplus > 0 ? try journal.expired(nil, after: last, limit: surplus) : []
-            if step.isEmpty { return true }
-            guard try remove(step, rule.archive) else { return false }
-            last = step.last
-            count -= step.count
+        guard let most = rule.bytes else { return !isEnding }
+        let old = HistoryLimits(before: now.before(Self.young))
+        return try removeOldest(rule.archive, old) { () throws(JournalError) in
+            try journal.room().used > most ? Self.batch : 0
         }
-        return false
     }
 
-    /// False: they are kept, since they cannot be archived.
-    private func remove(_ step: [ExpiredJob], _ folder: FilePath?) throws(JournalError) -> Bool {
-        guard !step.isEmpty else { return true }
-        guard let folder, let archive else {
-            _ = try journal.remove(step.map(\.id), noting: nil)
-            return true
+    /// Removes the oldest as long as there are too many. `limits`: only those that ended before.
+    private func removeOldest(
+        _ folder: FilePath?, _ limits: HistoryLimits? = nil, surplus: () throws(JournalError) -> Int
+    ) throws(JournalError) -> Bool {
+        var (last, rest): (ExpiredJob?, Int) = (nil, try surplus())
+        while !isEnding, rest > 0 {
+            let step = try journal.expired(limits, after: last, limit: min(rest, Self.batch))
+            if step.isEmpty { return true }
+            guard let count = try remove(step, folder) else { return false }
+            last = step.last
+            // To count them takes longer than to remove them.
+            rest = rest > step.count ? rest - count : try surplus()
         }
-        var jobs: [JobRecord] = []
-        for job in step {
-            // A row that cannot be read stays where it can still be looked at.
-            do throws(JournalError) {
-                if let record = try journal.job(job.id) { jobs.append(record) }
-            } catch  where error.kind == .corrupt {}
+        return !isEnding
+    }
+
+    /// How many there were. nil: they are kept, since they cannot be archived.
+    private func remove(_ step: [ExpiredJob], _ folder: FilePath?) throws(JournalError) -> Int? {
+        guard !step.isEmpty else { return 0 }
+        guard let folder, let archive else { return try journal.remove(step.map(\.id), noting: nil) }
+        var (count, place) = (0, step.startIndex)
+        while place < step.endIndex {
+            var (jobs, size): ([JobRecord], Int) = ([], 0)
+            while place < step.endIndex, size < Self.most {
+                // A row that cannot be read stays where it can still be looked at.
+                do throws(JournalError) {
+                    if let record = try journal.job(step[place].id) {
+                        jobs.append(record)
+                        size = size.addingSaturated(record.roughSize)
+                    }
+                } catch  where error.kind == .corrupt {}
+                place += 1
+            }
+            guard !isEnding else { return nil }
+            guard !jobs.isEmpty else { continue }
+            guard let note = try archived(jobs, archive, folder) else { return nil }
+            count += try journal.remove(jobs.map(\.id), noting: note)
         }
-        guard !jobs.isEmpty else { return true }
+        return count
+    }
+
+    private func archived(
+        _ jobs: [JobRecord], _ archive: any HistoryArchive, _ folder: FilePath
+    ) throws(JournalError) -> ArchiveNote? {
         let noted = try journal.archived()
-        let note: ArchiveNote
         do throws(ArchiveProblem) {
-            note = try archive.append(jobs, to: folder, behind: noted) { (begun) throws(JournalError) in
+            return try archive.append(jobs, to: folder, behind: noted) { (begun) throws(JournalError) in
                 try journal.note(archived: begun)
             }
         } catch {
             switch error {
             case .journal(let error): throw error
-            case .archive(let message): fail(message)
+            case .archive(let message):
+                noteArchive(message)
+                return nil
             }
-            return false
         }
-        _ = try journal.remove(jobs.map(\.id), noting: note)
-        return true
     }
 
-    /// Told once until it can be written, or something else is wrong with it.
-    private func fail(_ message: String) {
+    /// Trouble is told once until it is over, or is another; that it is over also at first: an earlier run may have
+    /// told of some.
+    private func noteArchive(_ trouble: String?) {
         let isNews = state.withLock { state in
-            defer { state.trouble = message }
-            return state.trouble != message
+            let isNews =
+                trouble == nil
+                ? state.trouble != nil || !state.hasTold && state.rule.archive != nil : state.trouble != trouble
+            (state.trouble, state.hasTold) = (trouble, state.hasTold || isNews)
+            return isNews
         }
-        if isNews { observer(.archiving(trouble: message)) }
-    }
-
-    private func recover() {
-        let hadTrouble = state.withLock { state in
-            defer { state.trouble = nil }
-            return state.trouble != nil
-        }
-        if hadTrouble { observer(.archiving(trouble: nil)) }
+        if isNews { observer(.archiving(trouble: trouble)) }
     }
 
     /// What is left to a person, once a run of the daemon.
-    private func advise() throws(JournalError) {
+    private func advise(_ rule: HistoryRule) throws(JournalError) {
         guard !state.withLock({ $0.hasAdvised }) else { return }
         let room = try journal.room()
-        guard !room.isElastic, room.free > Self.worthAWord, room.free > room.used else { return }
+        let advice: String
+        if !room.isElastic, room.free > Self.worthAWord, room.free > room.used {
+            advice =
+                "the journal takes \(ByteSize(bytes: room.free)) that nothing is in any more; stop Dropmill and run "
+                + "'dropmill journal compact' once, and from then on it gives such room back by itself"
+        } else if let most = rule.bytes, room.used > most {
+            advice =
+                "the journal takes \(ByteSize(bytes: room.used)), more than 'history.bytes', and nothing in it is to "
+                + "go but jobs of the last hour; write more: what is known of content that came is in it, too"
+        } else {
+            return
+        }
         state.withLock { $0.hasAdvised = true }
-        observer(
-            .warning(
-                pipeline: nil,
-                message:
-                    "the journal takes \(ByteSize(bytes: room.free)) that nothing is in any more; stop Dropmill "
-                    + "and run 'dropmill journal compact' once, and from then on it gives such room back by itself"))
+        observer(.warning(pipeline: nil, message: advice))
+    }
+}
+
+extension JobRecord {
+    /// About how many bytes it takes as JSON.
+    fileprivate var roughSize: Int {
+        let paths = outputs.reduce(0) { $0 + $1.bytes.count + 4 }
+        return 1000 + paths + history.reduce(0) { $0 + 150 + ($1.note?.utf8.count ?? 0) }
+            + (failure.map { $0.detail.utf8.count + $0.summary.utf8.count } ?? 0)
     }
 }

@@ -32,6 +32,7 @@ final class OpenedState: Sendable {
     /// Which folder that is.
     private let identity: Mutex<FileIdentity?>
     private let housekeeping = DispatchQueue(label: "dropmill.housekeeping")
+    private let history = DispatchQueue(label: "dropmill.history")
     private let tidying = Mutex<Tidying?>(nil)
 
     private struct Tidying {
@@ -93,6 +94,9 @@ final class OpenedState: Sendable {
         let tidying = tidying.withLock { $0 }
         tidying?.timer.cancel()
         tidying?.keeper.end()
+        let rest = DispatchGroup()
+        history.async(group: rest) {}
+        _ = rest.wait(timeout: .now() + Self.patienceWithHistory)
         keeping.withLock { $0 }?.cancel()
         // Waits for housekeeping before closing.
         housekeeping.sync {}
@@ -119,10 +123,11 @@ final class OpenedState: Sendable {
             do throws(JournalError) {
                 try keeper.run(at: now())
             } catch {
-                Self.report(error, in: folder, observer)
+                // The journal may have been closed meanwhile.
+                if !keeper.isEnding { Self.report(error, in: folder, observer) }
             }
         }
-        let timer = housekeeping.every(.seconds(3600), from: .seconds(10), leeway: .seconds(60), tidy)
+        let timer = history.every(.seconds(3600), from: .seconds(10), leeway: .seconds(60), tidy)
         tidying.withLock { $0 = Tidying(keeper: keeper, timer: timer, body: tidy) }
     }
 
@@ -130,8 +135,12 @@ final class OpenedState: Sendable {
     func keepHistory(_ rule: HistoryRule? = nil, memory: Duration? = nil) {
         guard let tidying = tidying.withLock({ $0 }) else { return }
         tidying.keeper.use(rule, memory: memory)
-        if rule != nil { housekeeping.async(execute: tidying.body) }
+        if rule != nil { history.async(execute: tidying.body) }
     }
+
+    /// How long an end waits for a step that is under way: the archive's disk may not answer. What it does later fails,
+    /// and the next run begins it anew.
+    private static let patienceWithHistory = DispatchTimeInterval.seconds(2)
 
     /// How often the journal's place is looked at.
     private static let glance = 20

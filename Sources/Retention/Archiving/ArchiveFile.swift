@@ -6,79 +6,98 @@ import SystemPackage
 
 /// A month's file of an archive, open to be written behind what is noted of it.
 struct ArchiveFile: ~Copyable {
+    private let folder: Folder
     private let file: OpenFile
+    private let name: FileName
+    /// With nothing under way.
     let note: ArchiveNote
 
     /// The one that was noted, where it is this month's, in that folder and as it was left; else a new one.
-    static func open(in folder: FilePath, month: String, _ noted: ArchiveNote?) throws(IOError) -> ArchiveFile {
+    static func open(in path: FilePath, month: String, _ noted: ArchiveNote?) throws(IOError) -> ArchiveFile {
         // The folder itself may be a link.
-        let held = try Folder(OpenFile.open(folder.appending("."), O_RDONLY | O_DIRECTORY))
-        if let noted, noted.path.removingLastComponent() == folder, let name = noted.path.lastName,
-            name.text.hasPrefix(stem(month)), let file = try reopen(name, in: held, noted)
-        {
-            return ArchiveFile(file: file, note: noted)
+        let folder = try Folder(OpenFile.open(path.appending("."), O_RDONLY | O_DIRECTORY))
+        let number = UInt64(try folder.file.status().st_ino)
+        let stem = "dropmill-\(month)"
+        if let noted, noted.path.removingLastComponent() == path {
+            if let name = noted.path.lastName, name.text.hasPrefix(stem),
+                let file = try existing(name, in: folder, inode: noted.inode, length: noted.length)
+            {
+                return ArchiveFile(folder: folder, file: file, name: name, note: noted)
+            }
+            guard number == noted.folder else { throw IOError(Self.finding, path, .staleNFSFileHandle) }
         }
-        for number in 1...1000 {
-            let text = stem(month) + (number == 1 ? "" : ".\(number)") + ".jsonl.zst"
-            guard let name = FileName(text), let file = try create(name, in: held) else { continue }
-            try held.file.sync()
-            let identity = FileIdentity(try file.status())
-            return ArchiveFile(file: file, note: ArchiveNote(folder.appending(name), identity, length: 0))
+        // What has a name that is taken may be another daemon's.
+        for attempt in 1...1000 {
+            let text = stem + (attempt == 1 ? "" : ".\(attempt)") + ".jsonl.zst"
+            guard let name = FileName(text), FileStatus.of(name, in: folder.file) == nil else { continue }
+            let file: OpenFile
+            do throws(IOError) {
+                file = try OpenFile.open(name, in: folder.file, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            } catch {
+                guard error.errno == .fileExists else { throw error }
+                continue
+            }
+            try folder.file.sync()
+            let inode = UInt64(try file.status().st_ino)
+            let note = ArchiveNote(path.appending(name), folder: number, inode: inode, length: 0)
+            return ArchiveFile(folder: folder, file: file, name: name, note: note)
         }
-        throw IOError("create a file in", folder, .fileExists)
+        throw IOError("find a free name in", path, .fileExists)
     }
 
-    private static func stem(_ month: String) -> String { "dropmill-\(month)" }
+    /// The action of the error where another folder is in the place of the archive's.
+    static let finding = "find the archive's file in"
 
-    /// nil: it is not as it was left. What is behind that is ours: of a writing that was not noted.
-    private static func reopen(
-        _ name: FileName, in folder: borrowing Folder, _ noted: ArchiveNote
-    ) throws(IOError) -> OpenFile? {
-        guard let file = try existing(name, in: folder) else { return nil }
-        let status = try file.status()
-        guard FileIdentity(status) == noted.identity, status.st_size >= noted.length else { return nil }
-        if status.st_size > noted.length { try cut(file, noted.length) }
-        return file
-    }
-
-    /// nil: there is one. An empty one of our own is what is left where a crash came before it was noted.
-    private static func create(_ name: FileName, in folder: borrowing Folder) throws(IOError) -> OpenFile? {
+    /// Cuts off what a crash has left behind that, wherever the file is. Where it is not any more, somebody took it.
+    static func settle(_ noted: ArchiveNote) throws(IOError) {
+        guard let name = noted.path.lastName else { return }
         do throws(IOError) {
-            let file = try OpenFile.open(name, in: folder.file, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-            return file
+            let folder = try Folder(OpenFile.open(noted.path.removingLastComponent().appending("."), O_RDONLY))
+            if let file = try existing(name, in: folder, inode: noted.inode, length: nil),
+                try file.status().st_size > noted.length
+            {
+                try cut(file, noted.length)
+                try file.sync()
+            }
         } catch {
-            guard error.errno == .fileExists else { throw error }
+            guard [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
         }
-        guard let file = try existing(name, in: folder) else { return nil }
-        let status = try file.status()
-        guard status.st_size == 0, status.st_uid == geteuid() else { return nil }
-        return file
     }
 
-    /// nil: there is none, or it is no file.
-    private static func existing(_ name: FileName, in folder: borrowing Folder) throws(IOError) -> OpenFile? {
-        guard let status = FileStatus.of(name, in: folder.file), FileKind(mode: status.st_mode) == .regular else {
+    /// The file of that name, if it is that inode, has that length and no second name; nil where it is another.
+    private static func existing(
+        _ name: FileName, in folder: borrowing Folder, inode: UInt64, length: Int64?
+    ) throws(IOError) -> OpenFile? {
+        func isThat(_ status: stat) -> Bool {
+            status.st_ino == inode && FileKind(mode: status.st_mode) == .regular && status.st_nlink == 1
+                && (length == nil || status.st_size == length ?? 0)
+        }
+        guard let status = FileStatus.of(name, in: folder.file), isThat(status) else { return nil }
+        let file: OpenFile
+        do throws(IOError) {
+            file = try OpenFile.open(name, in: folder.file, O_RDWR | O_NONBLOCK)
+        } catch {
+            // Somebody has taken it over.
+            guard [.permissionDenied, .notPermitted, .noSuchFileOrDirectory].contains(error.errno) else { throw error }
             return nil
         }
-        return try OpenFile.open(name, in: folder.file, O_RDWR | O_NONBLOCK)
+        guard isThat(try file.status()) else { return nil }
+        return file
     }
 
-    /// Adds these bytes as a frame of its own, all or nothing; it is on the disk then. Returns what is to be noted.
-    consuming func append(_ bytes: [UInt8]) throws(IOError) -> ArchiveNote {
-        do throws(IOError) {
-            guard lseek(file.descriptor, off_t(note.length), SEEK_SET) >= 0 else {
-                throw IOError("write", file.path, .last)
-            }
-            try compress(bytes)
-            try file.sync()
-            var note = note
-            note.length = Int64(try file.status().st_size)
-            return note
-        } catch {
-            // What matters is why; the next one cuts it off, too.
-            do throws(IOError) { try Self.cut(file, note.length) } catch {}
-            throw error
+    /// Adds these bytes as a frame of its own; it is on the disk then. Returns what is to be noted. A failure may leave
+    /// some of it there, which `settle` cuts off. Nil: somebody took the file away meanwhile.
+    consuming func append(_ bytes: [UInt8]) throws(IOError) -> ArchiveNote? {
+        guard lseek(file.descriptor, off_t(note.length), SEEK_SET) >= 0 else {
+            throw IOError("write", file.path, .last)
         }
+        try compress(bytes)
+        try file.sync()
+        let status = try file.status()
+        guard status.st_nlink > 0, FileStatus.of(name, in: folder.file)?.st_ino == status.st_ino else { return nil }
+        var note = note
+        (note.length, note.isOpen) = (Int64(status.st_size), false)
+        return note
     }
 
     private func compress(_ bytes: [UInt8]) throws(IOError) {
@@ -104,6 +123,6 @@ struct ArchiveFile: ~Copyable {
     }
 
     private static func cut(_ file: borrowing OpenFile, _ length: Int64) throws(IOError) {
-        guard ftruncate(file.descriptor, off_t(length)) == 0 else { throw IOError("write", file.path, .last) }
+        guard ftruncate(file.descriptor, off_t(length)) == 0 else { throw IOError("shorten", file.path, .last) }
     }
 }

@@ -6,8 +6,9 @@ package import SystemPackage
 /// Files of jobs that the journal keeps no longer, a line of JSON for each and a file for each month in which they
 /// went: `dropmill-2026-11.jsonl.zst`. Each writing is a frame of its own; `zstd` reads them as one file.
 ///
-/// They go by what was noted of them: what a crash has left behind that is cut off, and written again with its jobs. A
-/// file that is not as it was noted is left alone, and another begun.
+/// They go by what was noted of them: before each writing where it begins, and with the jobs' removal how far it went.
+/// What a crash has left between is cut off, and written again with its jobs. A file that is not as it was noted, or
+/// that another daemon has made, is left alone, and another begun.
 package struct JobArchive: HistoryArchive {
     private let line: @Sendable (JobRecord) -> String
     private let now: @Sendable () -> Timestamp
@@ -24,18 +25,40 @@ package struct JobArchive: HistoryArchive {
         begin: (ArchiveNote) throws(JournalError) -> Void
     ) throws(ArchiveProblem) -> ArchiveNote {
         if let problem = ArchiveWriter.problem { throw .archive("the history is kept and not archived: \(problem)") }
-        let month = now().formatted("%Y-%m", utc: true)
-        let file: ArchiveFile
+        let lines = jobs.flatMap { Array(line($0).utf8) + [UInt8(ascii: "\n")] }
         do throws(IOError) {
-            file = try ArchiveFile.open(in: folder, month: month, noted)
+            if let noted, noted.isOpen { try ArchiveFile.settle(noted) }
         } catch {
             throw .archive(Self.text(error, folder))
         }
-        if file.note != noted {
-            do throws(JournalError) { try begin(file.note) } catch { throw .journal(error) }
+        // Once more where the file is taken away while it is written.
+        for _ in 0..<2 {
+            if let note = try write(lines, folder, noted, begin) { return note }
+        }
+        throw .archive(
+            "the history is kept, because its archive in '\(folder.text)' is taken away while it is written; leave "
+                + "this month's file where it is for a while")
+    }
+
+    private func write(
+        _ lines: [UInt8], _ folder: FilePath, _ noted: ArchiveNote?,
+        _ begin: (ArchiveNote) throws(JournalError) -> Void
+    ) throws(ArchiveProblem) -> ArchiveNote? {
+        let file: ArchiveFile
+        do throws(IOError) {
+            file = try ArchiveFile.open(in: folder, month: now().formatted("%Y-%m", utc: true), noted)
+        } catch {
+            throw .archive(Self.text(error, folder))
+        }
+        do throws(JournalError) {
+            var note = file.note
+            note.isOpen = true
+            try begin(note)
+        } catch {
+            throw .journal(error)
         }
         do throws(IOError) {
-            return try file.append(jobs.flatMap { Array(line($0).utf8) + [UInt8(ascii: "\n")] })
+            return try file.append(lines)
         } catch {
             throw .archive(Self.text(error, folder))
         }
@@ -44,10 +67,15 @@ package struct JobArchive: HistoryArchive {
     private static func text(_ error: IOError, _ folder: FilePath) -> String {
         let remedy =
             switch error.errno {
+            case .staleNFSFileHandle:
+                "another folder is in its place, so its mount may be away: mount it, or name another folder in "
+                    + "'history.archive'"
             case .noSuchFileOrDirectory, .notDirectory:
                 "make the folder, or mount what it is on"
             case .noSpace, .diskQuotaExceeded: "free space on its file system"
-            case .readOnlyFileSystem: "its file system must be writable"
+            case .readOnlyFileSystem:
+                "its file system must be writable, also for the daemon's unit (ReadWritePaths)"
+            case .fileExists: "move some of its files away"
             case .permissionDenied, .notPermitted: "give the daemon's user the right to write there"
             default: "check the disk and the kernel's log"
             }

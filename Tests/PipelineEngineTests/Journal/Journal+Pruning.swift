@@ -13,7 +13,7 @@ extension Journal {
             count += try remove(step.map(\.id), noting: nil)
             last = step.last
         }
-        try removeNotes(content: time, others: time)
+        while try removeNotes(content: time, others: time, limit: 500) > 0 {}
         return count
     }
 }

@@ -63,11 +63,11 @@ extension JournalContractTests {
         try with(implementation) { journal in
             #expect(try journal.archived() == nil)
             try journal.write([try JournalSamples.job(1, state: .processed), try JournalSamples.job(2)], pipelines: [])
-            let begun = ArchiveNote("/archive/a", FileIdentity(device: .max, inode: 3), length: 0)
+            let begun = ArchiveNote("/archive/a", folder: .max, inode: 3, length: 0, isOpen: true)
             try journal.note(archived: begun)
             #expect(try journal.archived() == begun)
             var written = begun
-            written.length = 4711
+            (written.length, written.isOpen) = (4711, false)
             // One that is not over stays, whoever asks.
             let ids = [try JournalSamples.id(1), try JournalSamples.id(2)]
             #expect(try journal.remove(ids, noting: written) == 1)

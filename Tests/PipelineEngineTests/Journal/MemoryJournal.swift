@@ -245,12 +245,14 @@ final class MemoryJournal: Journal {
         }
     }
 
-    func removeNotes(content: Timestamp, others: Timestamp) throws(JournalError) {
+    func removeNotes(content: Timestamp, others: Timestamp, limit: Int) throws(JournalError) -> Int {
         contents.withLock { contents in
+            let count = contents.contents.count
             contents.contents.removeAll { $0.at < content }
             for notes in [\Contents.retries, \.replays] {
                 contents[keyPath: notes] = contents[keyPath: notes].filter { $0.value.at >= others }
             }
+            return count - contents.contents.count
         }
     }
 
