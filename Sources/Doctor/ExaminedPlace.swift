@@ -3,8 +3,8 @@ package import SystemPackage
 
 /// A folder, or the machine, with what was found there.
 package struct ExaminedPlace: Sendable {
-    /// What it is to its pipeline: `inbox`, `work`, `processed`, `failed`, `move.to`; `state`, `machine`,
-    /// `daemon`; `stage unpack`.
+    /// What it is to its pipeline: `inbox`, `work`, `processed`, `failed`, `move.to`; `state`, `archive`,
+    /// `machine`, `daemon`; `stage unpack`.
     package let role: String
     /// Its path; nil if it is not a folder.
     package let path: FilePath?

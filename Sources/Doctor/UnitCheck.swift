@@ -55,8 +55,8 @@ package struct UnitCheck {
         return pipeline
     }
 
-    /// The state folder with what the unit does to it.
-    package func examine(state place: ExaminedPlace) -> ExaminedPlace {
+    /// A folder of no pipeline, such as that of the state, with what the unit does to it.
+    package func examine(_ place: ExaminedPlace) -> ExaminedPlace {
         var place = place
         if let path = place.path, let rule = rule(for: path), rule.access != .open {
             place.findings.append(Self.finding(rule, opening: path))

@@ -1,3 +1,4 @@
+import Doctor
 import Files
 import Glibc
 import PipelineConfig
@@ -50,6 +51,24 @@ import Testing
                 "notify[3] (ping https://hc.example/…) is told every 5 min",
             ])
         #expect(found.findings.map(\.grade) == [.good, .good, .problem, .good])
+    }
+
+    @Test func whereJobsAreArchivedIsTried() throws {
+        try scratch.write("history: { archive: old }", to: "dropmill.yaml")
+        func archive() -> ExaminedPlace? {
+            SettingsExamination(
+                .beside, for: [scratch.path("pipelines")],
+                by: PipelineLoader(registry: StageRegistry([]), environment: [:])
+            ).archive
+        }
+        #expect(archive()?.path == scratch.path("old"))
+        #expect(archive()?.findings.map(\.grade) == [.problem])
+        #expect(archive()?.findings.first?.fact.hasSuffix("No such file or directory") ?? false)
+        #expect(archive()?.findings.first?.remedy == "Make the folder, or mount what it is on")
+        try scratch.makeFolder("old")
+        #expect(archive()?.findings.map(\.grade) == [.good])
+        try scratch.write("stall: 1m", to: "dropmill.yaml")
+        #expect(archive() == nil)
     }
 
     @Test func whatAStartRefusesIsAProblem() throws {

@@ -4,18 +4,25 @@ import Glibc
 import Notifications
 import PipelineConfig
 import PipelineKit
+import Retention
 import SystemPackage
 
 /// What a start of this user would say of the daemon's settings.
 struct SettingsExamination {
     let place: ExaminedPlace
+    /// Where jobs are archived.
+    private(set) var archive: ExaminedPlace?
 
     init(_ place: SettingsPlace, for pipelines: [FilePath], by loader: PipelineLoader) {
         let files = PipelineLoader.readSettings(place, for: pipelines)
         var findings: [Finding]
         do throws(ConfigProblems) {
             guard files.problems.isEmpty else { throw ConfigProblems(files.problems) }
-            findings = Self.findings(on: try loader.settings(of: files), areGiven: files.settings != nil)
+            let settings = try loader.settings(of: files)
+            findings = Self.findings(on: settings, areGiven: files.settings != nil)
+            archive = settings.history.archive.map {
+                ExaminedPlace(role: "archive", path: $0, findings: [Self.archiving(in: $0)])
+            }
         } catch {
             findings = error.all.map { problem in
                 .problem(
@@ -43,6 +50,11 @@ struct SettingsExamination {
                 .user, "\(user) is no member of 'control_group: \(group)'",
                 "Add it (usermod -aG \(group) \(user)) and start Dropmill again; or run this as the daemon's user"),
         ] + notifying
+    }
+
+    private static func archiving(in folder: FilePath) -> Finding {
+        if let problem = JobArchive.problem(with: folder) { return .problem(.rights, problem.fact, problem.remedy) }
+        return .good(.rights, "jobs can be archived here before the history ends with them")
     }
 
     /// Who is notified, and what would keep messages from being sent.

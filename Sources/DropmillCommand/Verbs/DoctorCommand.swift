@@ -62,7 +62,8 @@ struct DoctorCommand: StageVerb {
         let watches = daemon.isRunning == true ? 0 : pipelines.reduce(0) { $0 + Examination.watches(of: $1) }
         let surroundings = examination.surroundings(
             state: state.path, watches: watches, trusting: pipelines.flatMap(\.trust))
-        var places = surroundings + [settings.place, daemon.place].filter { !$0.findings.isEmpty }
+        let others = [settings.place, settings.archive, daemon.place].compactMap(\.self)
+        var places = surroundings + others.filter { !$0.findings.isEmpty }
         var examined = pipelines.map { examination.pipeline($0) } + silent.map { ExaminedPipeline(silent: $0) }
         if let user = Self.otherUser(of: state) {
             places = places.map { $0.found(insteadOf: user) }
@@ -71,7 +72,7 @@ struct DoctorCommand: StageVerb {
             }
         }
         if let unit {
-            places = places.map { $0.role == "state" ? unit.examine(state: $0) : $0 } + [unit.place]
+            places = places.map { ["state", "archive"].contains($0.role) ? unit.examine($0) : $0 } + [unit.place]
             examined = examined.map { unit.examine($0) }
         }
         return DoctorReport(

@@ -1,5 +1,6 @@
 import Archive
 package import Files
+import Glibc
 package import Journal
 package import SystemPackage
 
@@ -64,21 +65,30 @@ package struct JobArchive: HistoryArchive {
         }
     }
 
+    /// What would keep jobs from being archived there; nil where nothing is known to.
+    package static func problem(with folder: FilePath) -> (fact: String, remedy: String)? {
+        if let problem = ArchiveWriter.problem { return (problem, "Install libarchive with zstd") }
+        guard folder.withPlatformString({ faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) }) != 0 else { return nil }
+        let error = IOError("write to", folder, .last)
+        let remedy = remedy(error.errno)
+        return ("\(error)", remedy.prefix(1).uppercased() + remedy.dropFirst())
+    }
+
     private static func text(_ error: IOError, _ folder: FilePath) -> String {
-        let remedy =
-            switch error.errno {
-            case .staleNFSFileHandle:
-                "another folder is in its place, so its mount may be away: mount it, or name another folder in "
-                    + "'history.archive'"
-            case .noSuchFileOrDirectory, .notDirectory:
-                "make the folder, or mount what it is on"
-            case .noSpace, .diskQuotaExceeded: "free space on its file system"
-            case .readOnlyFileSystem:
-                "its file system must be writable, also for the daemon's unit (ReadWritePaths)"
-            case .fileExists: "move some of its files away"
-            case .permissionDenied, .notPermitted: "give the daemon's user the right to write there"
-            default: "check the disk and the kernel's log"
-            }
-        return "the history is kept, because it cannot be archived in '\(folder.text)': \(error); \(remedy)"
+        "the history is kept, because it cannot be archived in '\(folder.text)': \(error); \(remedy(error.errno))"
+    }
+
+    private static func remedy(_ errno: Errno) -> String {
+        switch errno {
+        case .staleNFSFileHandle:
+            "another folder is in its place, so its mount may be away: mount it, or name another folder in "
+                + "'history.archive'"
+        case .noSuchFileOrDirectory, .notDirectory: "make the folder, or mount what it is on"
+        case .noSpace, .diskQuotaExceeded: "free space on its file system"
+        case .readOnlyFileSystem: "its file system must be writable, also for the daemon's unit (ReadWritePaths)"
+        case .fileExists: "move some of its files away"
+        case .permissionDenied, .notPermitted: "give the daemon's user the right to write there"
+        default: "check the disk and the kernel's log"
+        }
     }
 }

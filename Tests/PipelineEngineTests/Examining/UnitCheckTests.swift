@@ -106,7 +106,7 @@ import Testing
     @Test("The state folder is to be open, too")
     func state() throws {
         func found(_ path: String, _ lines: String) throws -> [Finding] {
-            try check(lines).examine(state: ExaminedPlace(role: "state", path: FilePath(path), findings: [])).findings
+            try check(lines).examine(ExaminedPlace(role: "state", path: FilePath(path), findings: [])).findings
         }
         #expect(try found("/var/lib/dropmill", "").isEmpty)
         #expect(try found("/var/lib/dropmill", "StateDirectory=").first?.grade == .problem)
