@@ -61,7 +61,7 @@ import Testing
         let verbs = try run("audit", "--json").text
         #expect(verbs.contains(#""verb":"hold""#) && verbs.contains(#"a: resumed"#))
         let lines = try run("audit").text
-        #expect(lines.contains(/pause +a --reason "RIP is down" --for 2 h → a: paused/), "\(lines)")
+        #expect(lines.contains(/pause +a --reason "RIP is down" --for 2h → a: paused/), "\(lines)")
         #expect(lines.contains(/resume +→ a: resumed/), "\(lines)")
     }
 

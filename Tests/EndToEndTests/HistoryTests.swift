@@ -124,7 +124,7 @@ import Testing
         var daemon = try await start()
         try await drop(1...2)
         let early = try dropmill(["journal", "compact"])
-        #expect(early.status == 75 && early.text.contains("stop the daemon"), "\(early)")
+        #expect(early.status == 75 && early.text.contains("stop that one"), "\(early)")
         try await stop(&daemon)
         let rewritten = try dropmill(["journal", "compact"])
         #expect(rewritten.status == 0 && rewritten.text.hasPrefix("the journal took "), "\(rewritten)")

@@ -36,7 +36,7 @@ struct JournalCommand: ParsableCommand {
             do throws(FolderError) {
                 lock = try FolderLock(folder.path, describedAs: "the state folder", within: .seconds(1))
             } catch {
-                StandardError.print("error: \(error.message); stop the daemon before")
+                StandardError.print("error: \(error.message)")
                 throw ExitStatus.busy
             }
             defer { lock.release() }
