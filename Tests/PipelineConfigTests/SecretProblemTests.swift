@@ -49,6 +49,7 @@ import Testing
         #"http: { url: "https://u:my MARK@h.example/x" }"#, #"http: { url: "https://u:MARK word@h.example/x" }"#,
         #"http: { url: "https://u:MARK/a@h.example/x" }"#, #"http: { url: "https://u:a#MARK@h.example/x" }"#,
         #"http: { url: "https://u:a?MARK@h.example/x" }"#, #"http: { url: "u:MARK@h.example/x" }"#,
+        #"http: { url: "ftp://u:p@h.example/MARK" }"#, #"http: { url: "https://u:p@h:44x3/MARK" }"#,
         #"http: { url: "https://u:MARK" }"#, #"http: { url: "https:/u:MARK@/" }"#, #"http: { url: "MARK" }"#,
         #"http: { url: "https://u:MARK@{name}/x" }"#, #"http: { url: "ftp://u:MARK@h/x" }"#,
         #"http: { url: "https://h.example/?t=MARK{" }"#, #"http: { url: "https://u:{MARK@h}.example" }"#,
@@ -80,6 +81,19 @@ import Testing
             }
         }
         #expect(!problems(text, settings: false).contains(Self.marker))
+    }
+
+    /// Where a secret is to come from is no secret, and a person has to know it.
+    @Test(arguments: [
+        #"http: { url: "https://h/", headers: { Authorization: "Bearer ${file:/no/dropmill/secret/of token}" } }"#,
+        #"http: { url: "https://u:${file:/no/dropmill/secret/of token}@h/" }"#,
+        #"run: { command: x, env: { CONF: /no/dropmill, KIND: file, T: "${file:/no/dropmill/secret/of token}" } }"#,
+    ])
+    func references(stage: String) {
+        let problems = problems("\(Self.head)stages:\n  - \(stage)\n", settings: false)
+        #expect(problems.contains("the secret file '/no/dropmill/secret/of token'"), "\(problems)")
+        let settings = "notify: { on: failed, to: { webhook: 'https://h/', headers: { A: 'Bearer ${env:NOPE}' } } }"
+        #expect(self.problems(settings, settings: true).contains("variable 'NOPE' is not set"))
     }
 
     @Test(arguments: [

@@ -82,15 +82,15 @@ struct WebAddress: Sendable {
 
     /// Where a URL with this beginning leads. What drops are called must have no say in it.
     private func place(_ beginning: String) throws(Problem) -> WebPlace {
-        let shown = EscapedText.of(shown)
+        // Nothing of it is quoted: all of it may be secret.
         for case .template(let placeholder) in pieces where !Self.hasWholeHost(beginning) {
             throw Problem(
-                message: "'\(shown)' has '\(placeholder.source)' before its path, so the name of a drop could choose "
+                message: "the URL has '\(placeholder.source)' before its path, so the name of a drop could choose "
                     + "the server; write out the host, and use placeholders only after the '/' that follows it")
         }
         if let problem = WebRequest.problem { throw Problem(message: problem) }
         guard let place = WebPlace(beginning) else {
-            throw Problem(message: "'\(shown)' is not a URL with a host; begin with https:// or http://")
+            throw Problem(message: "this is not a URL with a host; begin with https:// or http://")
         }
         return place
     }

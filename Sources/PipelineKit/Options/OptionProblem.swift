@@ -5,15 +5,26 @@ public struct OptionProblem: Error, Hashable, Sendable {
     package let position: SourcePosition
     /// Whether a secret is used where it would be visible. Only the registry knows which options take secrets.
     package let isOfSecret: Bool
+    /// Whether it tells where a secret is to come from, and nothing of the value.
+    private let isOfReference: Bool
 
     package init(_ message: String, at position: SourcePosition, isOfSecret: Bool = false) {
-        self.message = message
-        self.position = position
-        self.isOfSecret = isOfSecret
+        self.init(message, position, isOfSecret, isOfReference: false)
+    }
+
+    private init(_ message: String, _ position: SourcePosition, _ isOfSecret: Bool, isOfReference: Bool) {
+        (self.message, self.position) = (message, position)
+        (self.isOfSecret, self.isOfReference) = (isOfSecret, isOfReference)
+    }
+
+    /// One of a reference to a secret: the file's path, or the variable's name.
+    static func reference(_ message: String, at position: SourcePosition) -> OptionProblem {
+        OptionProblem(message, position, false, isOfReference: true)
     }
 
     /// The same about a value that stands where secrets are: nothing of that is quoted.
     package func concealing(_ node: OptionNode) -> OptionProblem {
+        if isOfReference { return self }
         var message = message
         for text in node.texts { message = Concealed.message(message, about: text, isSecret: true) }
         return OptionProblem(message, at: position, isOfSecret: isOfSecret)
@@ -21,7 +32,7 @@ public struct OptionProblem: Error, Hashable, Sendable {
 
     /// The same with the key whose value it is.
     package func within(_ key: String) -> OptionProblem {
-        OptionProblem("'\(key)': \(message)", at: position, isOfSecret: isOfSecret)
+        OptionProblem("'\(key)': \(message)", position, isOfSecret, isOfReference: isOfReference)
     }
 }
 

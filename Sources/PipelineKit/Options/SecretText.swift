@@ -44,12 +44,15 @@ package struct SecretText: Sendable, Hashable {
             if reference.hasPrefix("env:") {
                 let name = String(reference.dropFirst(4))
                 guard let value = context.environment[name] else {
-                    throw node.problem("the environment variable '\(EscapedText.of(name))' is not set; define it")
+                    let problem = "the environment variable '\(EscapedText.of(name))' is not set; define it"
+                    // What is no name may be the secret itself.
+                    let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+                    throw isName ? .reference(problem, at: node.position) : node.problem(problem)
                 }
                 parts.append(.variable(Hidden(value: value)))
             } else {
                 let path = context.base.pushing(FilePath(String(reference.dropFirst(5)))).lexicallyNormalized()
-                if let reason = Self.problem(with: path) { throw node.problem(reason) }
+                if let reason = Self.problem(with: path) { throw .reference(reason, at: node.position) }
                 parts.append(.file(path))
             }
             rest = rest[close...].dropFirst()
