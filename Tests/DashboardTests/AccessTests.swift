@@ -52,6 +52,17 @@ import Testing
         }
     }
 
+    @Test("The token that was named at the start opens, whatever is wrong with those that were given out")
+    func namedToken() throws {
+        let (token, secret) = try Token.make("named", .look, at: now)
+        let file = try scratch.write("no list", to: "tokens/tokens.json")
+        for mode: mode_t in [0o600, 0o644] {
+            try #require(chmod(file.string, mode) == 0)
+            #expect(try list([token]).token(of: secret, at: now) == token)
+            #expect(throws: TokenError.self) { try list([]).token(of: secret, at: now) }
+        }
+    }
+
     @Test("A list that was replaced twice is another, though its file may have the number of the first")
     func replacedTwice() throws {
         let scratch = try ScratchFolder()

@@ -49,8 +49,8 @@ import Testing
         ("2001:db8::1", "2001:db8:0:1::1", false), ("127.0.0.1", "127.0.0.1", false), ("::1", "::1", false),
         ("10.0.0.9", "10.0.0.9", false), ("::ffff:10.0.0.1", "::ffff:10.0.0.2", false),
     ])
-    func oneAddressHasAQuarter(first: String, second: String, isOne: Bool) {
-        let door = Door(for: 8, proxies: ["10.0.0.9"])
+    func oneAddressHasAHalf(first: String, second: String, isOne: Bool) {
+        let door = Door(for: 4, proxies: ["10.0.0.9"])
         let numbers = [first, second].compactMap { door.enter($0, $0) }
         #expect(numbers.count == 2)
         #expect(door.enter("third", first) != nil)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func oneAddressThatIsBusyHasToWait() {
-        let door = Door(for: 8)
+        let door = Door(for: 4)
         for _ in 0..<2 { if let number = door.enter("busy", "10.0.0.1") { door.room.begin(number) } }
         #expect(door.enter("third", "10.0.0.1") == nil && door.enter("other", "10.0.0.2") != nil && door.left == [])
     }

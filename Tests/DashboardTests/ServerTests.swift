@@ -68,17 +68,21 @@ import Testing
         }
     }
 
-    @Test("Whoever opens all connections that it serves, and says nothing, keeps nobody out", arguments: ["", "G"])
+    @Test(
+        "Whoever opens all connections that it serves, and asks for nothing, keeps nobody out",
+        arguments: ["", "G", "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{"])
     func crowd(said: String) async throws {
         let server = try TestServer()
-        let asking = try server.connect()
-        asking.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{")
+        let (asking, token) = (try server.connect(), try server.token(.operate))
+        let head =
+            "POST /api/v1/jobs/cancel HTTP/1.1\r\nHost: \(server.authority)\r\nAuthorization: Bearer \(token)\r\n"
+        asking.send("\(head)Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{")
         // Its head has been read once a later one is answered.
         #expect(try server.send("GET /healthz").status != 0)
         let all = try (0..<Listener.most).map { _ in try server.connect() }
         for connection in all where !said.isEmpty { connection.send(said) }
         for _ in 0..<3 { #expect(try server.send("GET /login").status == 200) }
-        #expect(await eventually { all.contains(where: \.isClosed) }, "one that waited has made room")
+        #expect(await eventually { all.contains(where: \.isAnswered) }, "one that waited has made room")
         asking.send("}")
         #expect(asking.receive(until: "\r\n").hasPrefix("HTTP/1.1 "), "what is under way is left alone")
     }

@@ -32,12 +32,22 @@ final class TokenList: Sendable {
         try tokens().contains(token) && !token.isOver(at: now)
     }
 
+    /// The one that was named at the start goes by itself, whatever becomes of the file.
     private func tokens() throws(TokenError) -> [Token] {
+        do throws(TokenError) {
+            return try named + given()
+        } catch {
+            guard !named.isEmpty else { throw error }
+            return named
+        }
+    }
+
+    private func given() throws(TokenError) -> [Token] {
         // By its content: neither its number nor its times tell one that was replaced twice from the first.
         let bytes = try file.bytes()
-        if let known = state.withLock({ $0.bytes == bytes ? $0.tokens : nil }) { return named + known }
+        if let known = state.withLock({ $0.bytes == bytes ? $0.tokens : nil }) { return known }
         let read = try file.tokens(in: bytes)
         state.withLock { $0 = State(tokens: read, bytes: bytes) }
-        return named + read
+        return read
     }
 }

@@ -29,7 +29,7 @@ final class ConnectionRoom: Sendable {
 
     /// `proxies`: addresses that stand for many, as those of this host do: one of these may have all there is.
     init(for most: Int, proxies: Set<String> = []) {
-        (self.most, mostOfOne, self.proxies) = (most, max(1, most / 4), proxies)
+        (self.most, mostOfOne, self.proxies) = (most, max(1, most / 2), proxies)
     }
 
     /// Takes one, which waits; nil where there is no room. `close`: called where it is to make room later.

@@ -10,13 +10,22 @@ final class Occupancy: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let isBusy: (Bool) -> Void
     private var unanswered = 0
+    /// Whether the request that comes in is one to sign in. Anybody may send that, and take long over its body: until
+    /// that is there the connection counts as one that waits.
+    private var isSigningIn = false
 
     init(_ isBusy: @escaping (Bool) -> Void) { self.isBusy = isBusy }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head = unwrapInboundIn(data) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
             unanswered += 1
-            if unanswered == 1 { isBusy(true) }
+            isSigningIn = head.method == .post && (head.path ?? "").prefix { $0 != "?" }.hasSuffix("/login")
+            if unanswered == 1, !isSigningIn { isBusy(true) }
+        case .body: break
+        case .end:
+            if unanswered == 1, isSigningIn { isBusy(true) }
+            isSigningIn = false
         }
         context.fireChannelRead(data)
     }

@@ -51,6 +51,12 @@ final class RawConnection: Sendable {
         }
     }
 
+    /// Whether the other end has said something, or closed it.
+    var isAnswered: Bool {
+        var byte: UInt8 = 0
+        return isClosed || recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    }
+
     /// Whether the other end has closed it, and nothing is left to be read.
     var isClosed: Bool {
         var byte: UInt8 = 0
