@@ -10,8 +10,9 @@ final class Occupancy: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let isBusy: (Bool) -> Void
     private var unanswered = 0
+    private var wasBusy = false
     /// Whether the request that comes in is one to sign in. Anybody may send that, and take long over its body: until
-    /// that is there the connection counts as one that waits.
+    /// that is there it does not count.
     private var isSigningIn = false
 
     init(_ isBusy: @escaping (Bool) -> Void) { self.isBusy = isBusy }
@@ -21,20 +22,24 @@ final class Occupancy: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head):
             unanswered += 1
             isSigningIn = head.method == .post && (head.path ?? "").prefix { $0 != "?" }.hasSuffix("/login")
-            if unanswered == 1, !isSigningIn { isBusy(true) }
         case .body: break
-        case .end:
-            if unanswered == 1, isSigningIn { isBusy(true) }
-            isSigningIn = false
+        case .end: isSigningIn = false
         }
+        tell()
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .end = unwrapOutboundIn(data), unanswered > 0 {
             unanswered -= 1
-            if unanswered == 0 { isBusy(false) }
+            tell()
         }
         context.write(data, promise: promise)
+    }
+
+    private func tell() {
+        let isBusyNow = unanswered > (isSigningIn ? 1 : 0)
+        if isBusyNow != wasBusy { isBusy(isBusyNow) }
+        wasBusy = isBusyNow
     }
 }
