@@ -104,7 +104,7 @@ import Testing
         try await stop(&daemon)
     }
 
-    @Test func aFlagWinsAndTheLevelOfTheLogCanChange() async throws {
+    @Test func theLevelOfTheLogCanChangeAndFlagsWin() async throws {
         try settings("log: { level: warning }\nhistory: { jobs: 1 }")
         var daemon = try DropmillProcess(
             ["run", "pipelines", "--state-dir", "state", "--log-format", "json", "--keep-history", "30d"],

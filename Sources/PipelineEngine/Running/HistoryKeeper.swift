@@ -72,7 +72,7 @@ final class HistoryKeeper: Sendable {
         if !isEnding { try advise(rule) }
     }
 
-    /// Returns whether all went that were to go. `now`: nil where nobody knows.
+    /// Returns false if some jobs had to stay. `now`: nil while the clock is in doubt.
     private func removeJobs(_ rule: HistoryRule, at now: Timestamp?) throws(JournalError) -> Bool {
         if let most = rule.jobs {
             let hasEnded = try removeOldest(rule.archive) { () throws(JournalError) in

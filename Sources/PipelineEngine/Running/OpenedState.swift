@@ -138,8 +138,8 @@ final class OpenedState: Sendable {
         if rule != nil { history.async(execute: tidying.body) }
     }
 
-    /// How long an end waits for a step that is under way: the archive's disk may not answer. What it does later fails,
-    /// and the next run begins it anew.
+    /// How long closing waits for a step that is under way: the archive's disk may not answer. A step that goes on
+    /// after that fails at the closed journal, and the next start repeats it.
     private static let patienceWithHistory = DispatchTimeInterval.seconds(2)
 
     /// How often the journal's place is looked at.

@@ -1,7 +1,7 @@
 import Files
 
 extension Concealed {
-    /// A text as it may be quoted where nobody knows what it is: without what its form says is a secret, and that.
+    /// A text that may be anything, fit to be quoted: what looks like a secret is masked. `hidden`: the masked parts.
     package static func forms(in text: String) -> (shown: String, hidden: [String]) {
         var found = urlSecrets(in: Array(text.utf8))
         if let line = FormScan(Array(text.utf8)).found { found.append(line) }
@@ -43,7 +43,7 @@ extension Concealed {
     private static let leastQuoted = 4
 }
 
-/// Finds where a text has the line of a header, the value of a variable or what somebody signs in with.
+/// Finds the first header line, variable assignment or user name with a password in a text.
 private struct FormScan {
     /// From the first of it to the end.
     private(set) var found: Range<Int>?

@@ -33,12 +33,4 @@ package struct HistoryRule: Sendable, Equatable {
         (rule.processed, rule.failed, rule.cancelled) = (age, age, age)
         return rule
     }
-
-    /// How many jobs are too many, of a journal that holds so many and takes so many bytes; 0: none is. `batch`: what
-    /// goes at once where nobody knows how much each takes.
-    package func surplus(jobs count: Int, bytes used: Int64, batch: Int) -> Int {
-        let ofBytes = bytes.map { used > $0 ? batch : 0 } ?? 0
-        let ofJobs = jobs.map { max(0, count - $0) } ?? 0
-        return min(batch, max(ofBytes, ofJobs))
-    }
 }

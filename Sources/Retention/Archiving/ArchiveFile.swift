@@ -46,9 +46,10 @@ struct ArchiveFile: ~Copyable {
     }
 
     /// The action of the error where another folder is in the place of the archive's.
-    static let finding = "find the archive's file in"
+    private static let finding = "find the archive's file in"
 
-    /// Cuts off what a crash has left behind that, wherever the file is. Where it is not any more, somebody took it.
+    /// Cuts the file back to its noted length, after a write that a crash interrupted. Does nothing where the file has
+    /// been moved away or replaced.
     static func settle(_ noted: ArchiveNote) throws(IOError) {
         guard let name = noted.path.lastName else { return }
         do throws(IOError) {
