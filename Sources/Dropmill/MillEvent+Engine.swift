@@ -46,7 +46,7 @@ extension MillEvent {
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)
         // The daemon's alone.
         case .archiving(let trouble?): self.init(.warning, of: nil, trouble)
-        case .archiving(nil): self.init(.warning, of: nil, "the history is archived")
+        case .archiving(nil): self.init(.warning, of: nil, "the history can be archived")
         case .trouble(let message): self.init(.warning, of: nil, message)
         case .reloaded(let changes, _):
             self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))

@@ -15,6 +15,8 @@ import Testing
     private final class DeadArchive: HistoryArchive {
         let begun = DispatchSemaphore(value: 0), answer = DispatchSemaphore(value: 0)
 
+        func problem(with folder: FilePath) -> String? { nil }
+
         func append(
             _ jobs: [JobRecord], to folder: FilePath, behind noted: ArchiveNote?,
             begin: (ArchiveNote) throws(JournalError) -> Void

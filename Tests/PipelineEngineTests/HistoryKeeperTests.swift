@@ -15,6 +15,10 @@ import Testing
     private final class Shelf: HistoryArchive {
         let jobs = Mutex<[JobID]>([])
         let problem = Mutex<ArchiveProblem?>(nil)
+        /// What is known of the folder before anything is to be written.
+        let known = Mutex<String?>(nil)
+
+        func problem(with folder: FilePath) -> String? { known.withLock { $0 } }
 
         func append(
             _ jobs: [JobRecord], to folder: FilePath, behind noted: ArchiveNote?,
@@ -129,6 +133,20 @@ import Testing
         try keeper.run(at: JournalSamples.time(1000))
         #expect(shelf.ids.count == 4)
         #expect(try journal.finishedCount() == 1)
+    }
+
+    /// Long before anything is to go.
+    @Test func whatIsWrongWithTheFolderIsToldWhenNothingIsToGo() throws {
+        try fill(1...5)
+        shelf.known.withLock { $0 = "it is gone" }
+        let keeper = keeper { $0.archive = "/archive" }
+        for _ in 0..<2 { try keeper.run(at: JournalSamples.time(10)) }
+        try keeper.run(at: JournalSamples.time(500))
+        #expect(events.troubles == ["it is gone"] && shelf.ids.isEmpty)
+        shelf.known.withLock { $0 = nil }
+        try keeper.run(at: JournalSamples.time(500))
+        #expect(events.troubles == ["it is gone", nil])
+        #expect(try numbers.isEmpty)
     }
 
     /// Told by an earlier run, it is to be taken back by this one.

@@ -203,6 +203,9 @@ import Testing
             _ = try archive().append(jobs, to: "/nowhere/at/all", behind: nil) { _ in }
         }
         let text = try #require(error?.sentence)
+        #expect(
+            archive().problem(with: "/nowhere/at/all")?.hasSuffix("make the folder, or mount what it is on") ?? false)
+        #expect(archive().problem(with: folder) == nil)
         #expect(text.contains("the history is kept") && text.hasSuffix("make the folder, or mount what it is on"))
     }
 

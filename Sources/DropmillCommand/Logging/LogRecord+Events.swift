@@ -106,7 +106,7 @@ extension LogRecord {
                 "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,
                 fields: pipeline.map { [("pipeline", .text($0))] } ?? [])
         case .archiving(let trouble?): self.init("archive_failed", trouble, mark: .attention, fields: [])
-        case .archiving(nil): self.init("archiving", "the history is archived", fields: [])
+        case .archiving(nil): self.init("archiving", "the history can be archived", fields: [])
         case .trouble(let message): self.init("trouble", message, mark: .failed, fields: [])
         case .reloaded(let changes, let settings):
             let more = settings.isEmpty ? [] : ["settings: changed (\(settings.joined(separator: ", ")))"]

@@ -62,7 +62,12 @@ final class HistoryKeeper: Sendable {
         let (rule, memory, isDoubtful) = state.withLock { state in
             (state.rule, state.memory, state.clock.isDoubtful(wall: now, monotonic: monotonic))
         }
-        if try removeJobs(rule, at: isDoubtful ? nil : now) { noteArchive(nil) }
+        // Also where nothing is to go yet: who is told before it is can still do something.
+        if let problem = rule.archive.flatMap({ archive?.problem(with: $0) }) {
+            noteArchive(problem)
+        } else if try removeJobs(rule, at: isDoubtful ? nil : now) {
+            noteArchive(nil)
+        }
         while !isEnding, !isDoubtful {
             let count = try journal.removeNotes(
                 content: now.before(max(rule.longest, memory)), others: now.before(rule.longest), limit: Self.batch)

@@ -21,11 +21,15 @@ package struct JobArchive: HistoryArchive {
         (self.now, self.line) = (now, line)
     }
 
+    package func problem(with folder: FilePath) -> String? {
+        if let problem = ArchiveWriter.problem { return "the history is kept and not archived: \(problem)" }
+        return Self.access(to: folder).map { Self.text($0, folder) }
+    }
+
     package func append(
         _ jobs: [JobRecord], to folder: FilePath, behind noted: ArchiveNote?,
         begin: (ArchiveNote) throws(JournalError) -> Void
     ) throws(ArchiveProblem) -> ArchiveNote {
-        if let problem = ArchiveWriter.problem { throw .archive("the history is kept and not archived: \(problem)") }
         let lines = jobs.flatMap { Array(line($0).utf8) + [UInt8(ascii: "\n")] }
         do throws(IOError) {
             if let noted, noted.isOpen { try ArchiveFile.settle(noted) }
@@ -68,10 +72,16 @@ package struct JobArchive: HistoryArchive {
     /// What would keep jobs from being archived there; nil where nothing is known to.
     package static func problem(with folder: FilePath) -> (fact: String, remedy: String)? {
         if let problem = ArchiveWriter.problem { return (problem, "Install libarchive with zstd") }
-        guard folder.withPlatformString({ faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) }) != 0 else { return nil }
-        let error = IOError("write to", folder, .last)
-        let remedy = remedy(error.errno)
-        return ("\(error)", remedy.prefix(1).uppercased() + remedy.dropFirst())
+        return access(to: folder).map { error in
+            let remedy = remedy(error.errno)
+            return ("\(error)", remedy.prefix(1).uppercased() + remedy.dropFirst())
+        }
+    }
+
+    /// Why nothing can be written there.
+    private static func access(to folder: FilePath) -> IOError? {
+        folder.withPlatformString { faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) } == 0
+            ? nil : IOError("write to", folder, .last)
     }
 
     private static func text(_ error: IOError, _ folder: FilePath) -> String {
