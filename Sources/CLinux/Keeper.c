@@ -70,12 +70,17 @@ static int receive_listener(int channel) {
     return count == 1 ? received[0] : -1;
 }
 
+/// Tells the caller, if there still is one.
+static void tell(int value) { (void)!send(lifeline_end, &value, sizeof value, MSG_NOSIGNAL); }
+
 /// What becomes the program.
 static _Noreturn void become(const struct kept *kept, pid_t keeper, int channel) {
     // Even a keeper that is killed takes the program along.
     if (setpgid(0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || chdir(kept->folder) != 0)
         report(report_end, errno);
     if (getppid() != keeper) _exit(EXIT_FAILURE);
+    // By itself: it may end the keeper before that runs again.
+    tell(getpid());
     close(lifeline_end);
     // Signals as a shell gives them: the daemon ignores some, and that is inherited.
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
@@ -132,9 +137,6 @@ static int end_all(pid_t program) {
     }
 }
 
-/// Tells the caller, if there still is one.
-static void tell(int value) { (void)!send(lifeline_end, &value, sizeof value, MSG_NOSIGNAL); }
-
 static _Noreturn void keep(const struct kept *kept, const int descriptors[3], int lifeline, int errors) {
     const struct dm_confinement *confinement = kept->confinement;
     if (arrange(descriptors, lifeline, errors, confinement == NULL ? -1 : confinement->rules) != 0)
@@ -156,8 +158,6 @@ static _Noreturn void keep(const struct kept *kept, const int descriptors[3], in
     pid_t program = _Fork();
     if (program == 0) become(kept, keeper, channel[1]);
     if (program < 0) report(report_end, errno);
-    setpgid(program, program);
-    tell(program);
     close(0);
     close(1);
     close(2);
