@@ -47,7 +47,7 @@ extension MillEvent {
         // The daemon's alone.
         case .archiving(let trouble?): self.init(.warning, of: nil, trouble)
         case .archiving(nil): self.init(.warning, of: nil, "the history can be archived")
-        case .trouble(let message): self.init(.warning, of: nil, message)
+        case .historyEnded(_, let message), .trouble(let message): self.init(.warning, of: nil, message)
         case .reloaded(let changes, _):
             self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))
         case .stopping(let running, let grace):

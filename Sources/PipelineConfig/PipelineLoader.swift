@@ -41,8 +41,9 @@ package struct PipelineLoader: Sendable {
                 ConfigProblem("no *.yaml file in this folder; 'dropmill init' makes a first one", in: $0)
             }
         }
-        _ = settings(of: files, &problems)
-        return try load(files.all.map { ($0.path, $0.text) }, problems, known, mayLook)
+        let settings = settings(of: files, &problems)
+        let archive = files.settings.flatMap { file in settings.history.archive.map { (file.path, $0) } }
+        return try load(files.all.map { ($0.path, $0.text) }, archive, problems, known, mayLook)
     }
 
     /// What the pipeline of a file is called; nil where that is not to be understood.
@@ -87,17 +88,19 @@ package struct PipelineLoader: Sendable {
 
     /// The pipelines of these texts, as if each were in a file.
     package func load(_ descriptions: [PipelineDescription]) throws(ConfigProblems) -> [Pipeline] {
-        try load(descriptions.map { ($0.file, Array($0.text.utf8)) }, [], KnownFolders(), .always)
+        try load(descriptions.map { ($0.file, Array($0.text.utf8)) }, nil, [], KnownFolders(), .always)
     }
 
+    /// `archive`: the folder that jobs are archived in, and the file that says so.
     private func load(
-        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem], _ known: KnownFolders,
-        _ mayLook: Lookout.Permit
+        _ texts: [(file: FilePath, text: [UInt8])], _ archive: (file: FilePath, folder: FilePath)?,
+        _ found: [ConfigProblem], _ known: KnownFolders, _ mayLook: Lookout.Permit
     ) throws(ConfigProblems) -> [Pipeline] {
         var problems = found
         let drafts = texts.compactMap { draft(of: $0.file, $0.text, &problems) }
         let resolved = FolderResolver(knowing: known.folders(of: drafts), mayLook)
         problems += PipelineChecks.problems(of: drafts, among: registry, resolved)
+        if let archive { problems += ArchiveCheck.problems(with: archive.folder, in: archive.file, drafts, resolved) }
         guard problems.isEmpty else { throw ConfigProblems(problems) }
         let lists = ListFolders(of: drafts, resolved)
         return drafts.compactMap { draft in

@@ -88,7 +88,11 @@ extension SQLiteJournal {
         do {
             let reader = try Pool(reading: name)
             defer { reader.close() }
-            try refuseNewer(try reader.read { try Migrations.applied(in: $0) }, path)
+            let applied = try reader.read { try Migrations.applied(in: $0) }
+            try refuseNewer(applied, path)
+            if applied.isEmpty, try reader.read({ try $0.first("SELECT 1 FROM sqlite_master") }) != nil {
+                throw JournalError(.corrupt, "The file '\(path.text)' is another program's database.")
+            }
             if checking { try reader.read { try check($0, path) } }
         } catch let error as SQLiteError where error.extendedCode == SQLiteError.needsRollback {
             // A run was killed while it made the file, before there was a log. Nothing is in it yet, and whoever may

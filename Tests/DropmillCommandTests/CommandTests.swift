@@ -43,6 +43,7 @@ import Testing
 
     @Test(arguments: [
         (["run", "--grace", "3x"], 64), (["run", "--keep-history", "long"], 64), (["run", "--log-level", "loud"], 64),
+        (["run", "--keep-history", "0"], 64),
         (["run", "--log-format", "xml"], 64),
         (["frobnicate"], 64), (["stages", "--json", "--markdown"], 64), (["stages", "--json", "--brief"], 64),
         (["--version"], 0),

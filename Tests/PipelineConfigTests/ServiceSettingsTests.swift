@@ -48,6 +48,19 @@ import Testing
         #expect(try settings("control_group: ${GROUP}\ncontrol_group_may: change\nstall: 90s\n") == expected)
     }
 
+    @Test(arguments: ["inbox: in", "processed: done", "failed: failed", "inbox: in, below: old"])
+    func anArchiveHasAFolderOfItsOwn(_ words: String) throws {
+        let (role, path) = (words.prefix { $0 != ":" }, words.drop { $0 != ":" }.dropFirst(2).prefix { $0 != "," })
+        let below = words.contains("below") ? "/old" : ""
+        try scratch.makeFolder("etc/pipelines/\(path)")
+        try scratch.write("history: { archive: pipelines/\(path)\(below) }\n", to: "etc/dropmill.yaml")
+        let found = problems(read())
+        #expect(found.count == 1 && found[0].contains("'history.archive' is"), "\(found)")
+        #expect(found.first?.contains("\(role)") ?? false && found.first?.contains("'press'") ?? false, "\(found)")
+        try scratch.write("history: { archive: pipelines }\n", to: "etc/dropmill.yaml")
+        #expect(problems(read()).isEmpty)
+    }
+
     @Test func historyAndLogAreRead() throws {
         var expected = ServiceSettings()
         (expected.history.processed, expected.history.failed) = (.seconds(30 * 86_400), .seconds(365 * 86_400))

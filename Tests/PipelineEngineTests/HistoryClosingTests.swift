@@ -27,6 +27,18 @@ import Testing
         }
     }
 
+    @Test func aRunThatIsOverAtOnceKeepsItToo() async throws {
+        let scratch = try ScratchFolder()
+        let folder = try scratch.makeFolder("state")
+        let journal = try SQLiteJournal.open(writing: folder, durable: false)
+        try journal.write(try (1...30).map { try JournalSamples.job($0, state: .processed) }, pipelines: [])
+        journal.close()
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try engine.start(once: true, history: HistoryRule(.seconds(60)))
+        #expect(await eventually { engine.summary != nil })
+        #expect(engine.events.contains { if case .historyEnded(30, _) = $0 { true } else { false } })
+    }
+
     @Test func itWaitsForNoDisk() async throws {
         let scratch = try ScratchFolder()
         let journal = try SQLiteJournal.open(writing: scratch.path, durable: false)

@@ -15,6 +15,8 @@ import Testing
     private final class Shelf: HistoryArchive {
         let jobs = Mutex<[JobID]>([])
         let problem = Mutex<ArchiveProblem?>(nil)
+        /// Called when something is archived, before that returns.
+        let during = Mutex<(@Sendable () -> Void)?>(nil)
         /// What is known of the folder before anything is to be written.
         let known = Mutex<String?>(nil)
 
@@ -26,6 +28,7 @@ import Testing
         ) throws(ArchiveProblem) -> ArchiveNote {
             if let problem = problem.withLock({ $0 }) { throw problem }
             self.jobs.withLock { $0 += jobs.map(\.id) }
+            during.withLock { $0 }?()
             return ArchiveNote(
                 folder.appending("a"), folder: 1, inode: 2, length: (noted?.length ?? 0) + Int64(jobs.count))
         }
@@ -40,8 +43,10 @@ import Testing
 
     private final class Events: Sendable {
         private let all = Mutex<[String?]>([])
+        let ended = Mutex<[Int]>([])
         func note(_ event: EngineEvent) {
             if case .archiving(let trouble) = event { all.withLock { $0.append(trouble) } }
+            if case .historyEnded(let jobs, _) = event { ended.withLock { $0.append(jobs) } }
         }
         var troubles: [String?] { all.withLock { $0 } }
     }
@@ -227,6 +232,40 @@ import Testing
         keeper.use(HistoryRule(.seconds(10)))
         try keeper.run(at: JournalSamples.time(50))
         #expect(try numbers.isEmpty)
+    }
+
+    /// As where `jobs: 10` was a slip, and is corrected at once.
+    @Test func anotherRuleEndsARunByTheLastOne() throws {
+        try fill(1...1600)
+        let keeper = keeper { ($0.jobs, $0.archive) = (10, "/archive") }
+        var rule = HistoryRule(.seconds(100_000))
+        rule.jobs = 1500
+        shelf.during.withLock { [rule] in $0 = { [keeper] in keeper.use(rule) } }
+        try keeper.run(at: JournalSamples.time(1))
+        // What was archived by then is gone.
+        #expect(try numbers == Array(501...1600))
+        #expect(events.ended.withLock { $0 } == [500])
+        shelf.during.withLock { $0 = nil }
+        try keeper.run(at: JournalSamples.time(1))
+        #expect(try numbers.count == 1100)
+    }
+
+    @Test func anArchiveThatDoesNotAnswerIsToldOnce() throws {
+        try fill(1...10)
+        let keeper = keeper { ($0.jobs, $0.archive) = (5, "/archive") }
+        shelf.during.withLock {
+            $0 = { [keeper] in
+                keeper.look()
+                keeper.look(at: .now() + .seconds(70))
+                keeper.look(at: .now() + .seconds(90))
+            }
+        }
+        try keeper.run(at: JournalSamples.time(1))
+        #expect(events.troubles.count == 2 && events.troubles[0]?.contains("does not answer") ?? false)
+        // It did in the end.
+        #expect(events.troubles.last == .some(nil))
+        keeper.look(at: .now() + .seconds(90))
+        #expect(events.troubles.count == 2)
     }
 
     @Test func oneThatEndsDoesNoMore() throws {

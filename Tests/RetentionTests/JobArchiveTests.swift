@@ -143,12 +143,12 @@ import Testing
         #expect(fourth.path.lastComponent?.string == "dropmill-2026-11.4.jsonl.zst")
         try #require(rename(fourth.path.string, scratch.path("moved").string) == 0)
         let fifth = try append(15...16, behind: begun(fourth))
-        #expect(fifth.path == fourth.path)
+        #expect(fifth.path.lastComponent?.string == "dropmill-2026-11.5.jsonl.zst")
         // A link leads nowhere.
         try #require(unlink(fifth.path.string) == 0)
         try #require(symlink(scratch.path("moved").string, fifth.path.string) == 0)
         let last = try append(17...17, behind: begun(fifth))
-        #expect(last.path.lastComponent?.string == "dropmill-2026-11.5.jsonl.zst")
+        #expect(last.path.lastComponent?.string == "dropmill-2026-11.6.jsonl.zst")
         #expect(try ScratchFolder.read(scratch.path("moved")).count == Int(fourth.length))
     }
 
@@ -160,7 +160,7 @@ import Testing
             if !isTaken { isTaken = rename(noted.path.string, scratch.path("taken").string) == 0 }
         }
         #expect(isTaken && next.inode != note.inode)
-        #expect(try numbers() == [3, 4])
+        #expect(try numbers(in: "dropmill-2026-11.2.jsonl.zst") == [3, 4])
         let error = #expect(throws: ArchiveProblem.self) {
             let jobs = try jobs(5...5)
             _ = try archive().append(jobs, to: folder, behind: next) { unlink($0.path.string) }
@@ -186,6 +186,21 @@ import Testing
         try #require(rmdir(folder.string) == 0 && rename(scratch.path("away").string, folder.string) == 0)
         try append(5...6, behind: note)
         #expect(try numbers() == [1, 2, 5, 6])
+    }
+
+    /// Moved to where all are, none takes another's place.
+    @Test func aNameIsUsedOnce() throws {
+        var note: ArchiveNote?
+        try scratch.makeFolder("all")
+        for number in 1...3 {
+            note = try append(number...number, behind: note)
+            let name = try #require(note?.path.lastComponent?.string)
+            try #require(rename(folder.appending(name).string, scratch.path("all/\(name)").string) == 0)
+        }
+        #expect(
+            try scratch.tree("all") == [
+                "dropmill-2026-11.2.jsonl.zst", "dropmill-2026-11.3.jsonl.zst", "dropmill-2026-11.jsonl.zst",
+            ])
     }
 
     @Test func eachMonthHasItsOwn() throws {

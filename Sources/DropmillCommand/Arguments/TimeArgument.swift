@@ -12,6 +12,16 @@ enum TimeArgument {
         return duration
     }
 
+    /// How long jobs are kept that are over: as `history` in `dropmill.yaml` takes it.
+    @Sendable static func history(_ text: String) throws -> Duration {
+        let duration = try duration(text)
+        guard duration >= .seconds(60) else {
+            throw ValidationError(
+                "'\(text)' is too short to see what became of a job; give at least 1m (for ever: 36500d)")
+        }
+        return duration
+    }
+
     /// One that begins now, and does not end at once: clocks that people read tell seconds.
     @Sendable static func ahead(_ text: String) throws -> Duration {
         let duration = try duration(text)

@@ -107,6 +107,8 @@ extension LogRecord {
                 fields: pipeline.map { [("pipeline", .text($0))] } ?? [])
         case .archiving(let trouble?): self.init("archive_failed", trouble, mark: .attention, fields: [])
         case .archiving(nil): self.init("archiving", "the history can be archived", fields: [])
+        case .historyEnded(let jobs, let message):
+            self.init("history", message, fields: [("jobs", .integer(Int64(jobs)))])
         case .trouble(let message): self.init("trouble", message, mark: .failed, fields: [])
         case .reloaded(let changes, let settings):
             let more = settings.isEmpty ? [] : ["settings: changed (\(settings.joined(separator: ", ")))"]

@@ -54,7 +54,7 @@ struct RunCommand: StageVerb {
         help: ArgumentHelp(
             "How long the journal keeps jobs that are over, such as 30d. (default: as 'history' in dropmill.yaml says, "
                 + "else 90d)", valueName: "duration"),
-        transform: TimeArgument.duration)
+        transform: TimeArgument.history)
     var keepHistory: Duration?
 
     func run(with stages: StageRegistry) throws {

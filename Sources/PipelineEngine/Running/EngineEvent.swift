@@ -49,6 +49,8 @@ package enum EngineEvent: Sendable {
     case warning(pipeline: String?, message: String)
     /// The history cannot be archived and is kept, told once until it can: a sentence with its remedy. nil: it can.
     case archiving(trouble: String?)
+    /// So many jobs have left the history: a sentence.
+    case historyEnded(jobs: Int, message: String)
     /// Trouble with the journal or the state folder: a sentence with its remedy.
     case trouble(message: String)
     /// Other pipelines are in force, and what that means for each; and which of the daemon's settings have changed.

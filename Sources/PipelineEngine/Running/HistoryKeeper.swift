@@ -14,6 +14,11 @@ final class HistoryKeeper: Sendable {
         /// since a pipeline may be away for a while.
         var memory: Duration
         var isEnding = false
+        /// Another rule is in force than the run under way goes by.
+        var isOutdated = false
+        /// Since when the archive has not answered, and whether that was told.
+        var asked: MonotonicTime?
+        var isSilent = false
         var clock: ClockDoubt
         /// What was told of the archive last; nil: nothing was told, or that it works.
         var trouble: String?
@@ -44,10 +49,10 @@ final class HistoryKeeper: Sendable {
         state = Mutex(State(rule: rule, memory: memory, clock: ClockDoubt(seen: seen)))
     }
 
-    /// Another rule is in force; nil: the same one.
+    /// Another rule is in force; nil: the same one. A run that goes by the last one ends with its step.
     func use(_ rule: HistoryRule? = nil, memory: Duration? = nil) {
         state.withLock { state in
-            state.rule = rule ?? state.rule
+            if let rule, rule != state.rule { (state.rule, state.isOutdated) = (rule, true) }
             state.memory = max(memory ?? .zero, state.memory)
         }
     }
@@ -57,63 +62,97 @@ final class HistoryKeeper: Sendable {
 
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
+    private var mayGoOn: Bool { state.withLock { !$0.isEnding && !$0.isOutdated } }
+
+    /// Tells where the archive's disk has not answered for long, from another queue than that of the runs.
+    func look(at now: MonotonicTime = .now()) {
+        let folder = state.withLock { state -> FilePath? in
+            guard let asked = state.asked, !state.isSilent, now - asked >= Self.patience else { return nil }
+            state.isSilent = true
+            return state.rule.archive
+        }
+        guard let folder else { return }
+        noteArchive(
+            "the history is kept, because its archive in '\(folder.text)' does not answer; check its disk, or name "
+                + "another folder in 'history.archive' and start Dropmill again")
+    }
+
+    /// For so long a disk may be busy.
+    private static let patience = Duration.seconds(60)
+
+    /// Runs what may wait for the archive's disk.
+    private func asking<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
+        state.withLock { $0.asked = .now() }
+        defer { state.withLock { ($0.asked, $0.isSilent) = (nil, false) } }
+        return try body()
+    }
+
     /// Does what there is to do. What goes by its age stays while the clock is in doubt.
     func run(at now: Timestamp, _ monotonic: MonotonicTime = .now()) throws(JournalError) {
         let (rule, memory, isDoubtful) = state.withLock { state in
-            (state.rule, state.memory, state.clock.isDoubtful(wall: now, monotonic: monotonic))
+            state.isOutdated = false
+            return (state.rule, state.memory, state.clock.isDoubtful(wall: now, monotonic: monotonic))
         }
         // Also where nothing is to go yet: who is told before it is can still do something.
-        if let problem = rule.archive.flatMap({ archive?.problem(with: $0) }) {
+        let problem = try asking { () throws(JournalError) in rule.archive.flatMap { archive?.problem(with: $0) } }
+        var removed = 0
+        if let problem {
             noteArchive(problem)
-        } else if try removeJobs(rule, at: isDoubtful ? nil : now) {
+        } else if try removeJobs(rule, at: isDoubtful ? nil : now, &removed) {
             noteArchive(nil)
         }
-        while !isEnding, !isDoubtful {
+        if removed > 0 { observer(Self.ended(removed, rule.archive)) }
+        while mayGoOn, !isDoubtful {
             let count = try journal.removeNotes(
                 content: now.before(max(rule.longest, memory)), others: now.before(rule.longest), limit: Self.batch)
             if count == 0 { break }
         }
-        while !isEnding, try journal.giveBack() {}
+        while mayGoOn, try journal.giveBack() {}
         if !isEnding { try advise(rule) }
     }
 
     /// Returns false if some jobs had to stay. `now`: nil while the clock is in doubt.
-    private func removeJobs(_ rule: HistoryRule, at now: Timestamp?) throws(JournalError) -> Bool {
+    private func removeJobs(
+        _ rule: HistoryRule, at now: Timestamp?, _ removed: inout Int
+    ) throws(JournalError) -> Bool {
         if let most = rule.jobs {
-            let hasEnded = try removeOldest(rule.archive) { () throws(JournalError) in
+            let hasEnded = try removeOldest(rule.archive, nil, &removed) { () throws(JournalError) in
                 max(0, try journal.finishedCount() - most)
             }
             guard hasEnded else { return false }
         }
         guard let now else { return true }
         var last: ExpiredJob?
-        while !isEnding {
+        while mayGoOn {
             let step = try journal.expired(HistoryLimits(rule, at: now), after: last, limit: Self.batch)
-            guard try remove(step, rule.archive) != nil else { return false }
+            guard let count = try remove(step, rule.archive) else { return false }
+            removed += count
             last = step.last
             if step.count < Self.batch { break }
         }
-        guard let most = rule.bytes else { return !isEnding }
+        guard let most = rule.bytes else { return mayGoOn }
         let old = HistoryLimits(before: now.before(Self.young))
-        return try removeOldest(rule.archive, old) { () throws(JournalError) in
+        return try removeOldest(rule.archive, old, &removed) { () throws(JournalError) in
             try journal.room().used > most ? Self.batch : 0
         }
     }
 
     /// Removes the oldest as long as there are too many. `limits`: only those that ended before.
     private func removeOldest(
-        _ folder: FilePath?, _ limits: HistoryLimits? = nil, surplus: () throws(JournalError) -> Int
+        _ folder: FilePath?, _ limits: HistoryLimits?, _ removed: inout Int,
+        surplus: () throws(JournalError) -> Int
     ) throws(JournalError) -> Bool {
         var (last, rest): (ExpiredJob?, Int) = (nil, try surplus())
-        while !isEnding, rest > 0 {
+        while mayGoOn, rest > 0 {
             let step = try journal.expired(limits, after: last, limit: min(rest, Self.batch))
             if step.isEmpty { return true }
             guard let count = try remove(step, folder) else { return false }
+            removed += count
             last = step.last
             // To count them takes longer than to remove them.
             rest = rest > step.count ? rest - count : try surplus()
         }
-        return !isEnding
+        return mayGoOn
     }
 
     /// How many there were. nil: they are kept, since they cannot be archived.
@@ -133,9 +172,10 @@ final class HistoryKeeper: Sendable {
                 } catch  where error.kind == .corrupt {}
                 place += 1
             }
-            guard !isEnding else { return nil }
+            guard mayGoOn else { return nil }
             guard !jobs.isEmpty else { continue }
-            guard let note = try archived(jobs, archive, folder) else { return nil }
+            let note = try asking { () throws(JournalError) in try archived(jobs, archive, folder) }
+            guard let note else { return nil }
             count += try journal.remove(jobs.map(\.id), noting: note)
         }
         return count
@@ -170,6 +210,12 @@ final class HistoryKeeper: Sendable {
             return isNews
         }
         if isNews { observer(.archiving(trouble: trouble)) }
+    }
+
+    private static func ended(_ jobs: Int, _ archive: FilePath?) -> EngineEvent {
+        let subject = jobs == 1 ? "1 job has" : "\(jobs) jobs have"
+        let place = archive.map { "; the archive in '\($0.text)' has them" } ?? ""
+        return .historyEnded(jobs: jobs, message: "\(subject) left the history\(place)")
     }
 
     /// What is left to a person, once a run of the daemon.

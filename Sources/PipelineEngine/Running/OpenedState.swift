@@ -131,6 +131,16 @@ final class OpenedState: Sendable {
         tidying.withLock { $0 = Tidying(keeper: keeper, timer: timer, body: tidy) }
     }
 
+    /// Has it kept once now, as far as it gets in a few seconds.
+    func tidyOnce() {
+        guard let tidying = tidying.withLock({ $0 }) else { return }
+        let rest = DispatchGroup()
+        history.async(group: rest, execute: tidying.body)
+        _ = rest.wait(timeout: .now() + Self.patienceOnce)
+    }
+
+    private static let patienceOnce = DispatchTimeInterval.seconds(10)
+
     /// Has it kept by another rule, soon. `memory`: how long content is to be known that came before.
     func keepHistory(_ rule: HistoryRule? = nil, memory: Duration? = nil) {
         guard let tidying = tidying.withLock({ $0 }) else { return }
@@ -178,6 +188,7 @@ final class OpenedState: Sendable {
     func checkPlace(
         _ run: RunRecord, _ observer: @Sendable (EngineEvent) -> Void, _ lost: () -> Void
     ) {
+        tidying.withLock { $0 }?.keeper.look()
         guard patience.withLock({ $0.isOver() }) else { return }
         do throws(JournalError) {
             try keepFolder()

@@ -26,8 +26,10 @@ struct ArchiveFile: ~Copyable {
             }
             guard number == noted.folder else { throw IOError(Self.finding, path, .staleNFSFileHandle) }
         }
-        // What has a name that is taken may be another daemon's.
-        for attempt in 1...1000 {
+        // A name is used once, also where its file was moved away: beside others' it would take their place. What has a
+        // name that is taken may be another daemon's.
+        let last = noted?.path.lastName.flatMap { Self.number(of: $0.text, stem) } ?? 0
+        for attempt in (last + 1)...(last + 1000) {
             let text = stem + (attempt == 1 ? "" : ".\(attempt)") + ".jsonl.zst"
             guard let name = FileName(text), FileStatus.of(name, in: folder.file) == nil else { continue }
             let file: OpenFile
@@ -43,6 +45,13 @@ struct ArchiveFile: ~Copyable {
             return ArchiveFile(folder: folder, file: file, name: name, note: note)
         }
         throw IOError("find a free name in", path, .fileExists)
+    }
+
+    /// The number of a month's file by its name; nil where it is another month's.
+    private static func number(of name: String, _ stem: String) -> Int? {
+        guard name.hasPrefix(stem + ".") else { return nil }
+        let rest = name.dropFirst(stem.count + 1).split(separator: ".")
+        return rest.count == 3 ? Int(rest[0]).flatMap { (2...999_999).contains($0) ? $0 : nil } : 1
     }
 
     /// The action of the error where another folder is in the place of the archive's.

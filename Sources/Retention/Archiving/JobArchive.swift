@@ -37,8 +37,13 @@ package struct JobArchive: HistoryArchive {
             throw .archive(Self.text(error, folder))
         }
         // Once more where the file is taken away while it is written.
+        var last = noted
         for _ in 0..<2 {
-            if let note = try write(lines, folder, noted, begin) { return note }
+            let note = try write(lines, folder, last) { (begun) throws(JournalError) in
+                last = begun
+                try begin(begun)
+            }
+            if let note { return note }
         }
         throw .archive(
             "the history is kept, because its archive in '\(folder.text)' is taken away while it is written; leave "
@@ -62,9 +67,12 @@ package struct JobArchive: HistoryArchive {
         } catch {
             throw .journal(error)
         }
+        let note = file.note
         do throws(IOError) {
             return try file.append(lines)
         } catch {
+            // Half a frame would take up what is left of a full disk.
+            do throws(IOError) { try ArchiveFile.settle(note) } catch {}
             throw .archive(Self.text(error, folder))
         }
     }

@@ -46,6 +46,14 @@ import Testing
         #expect(try newer.counts().filter { $0.state == .lost }.map(\.count) == [1])
     }
 
+    @Test("Another program's database is not taken for a journal without anything in it")
+    func anothers() throws {
+        try database().execute("CREATE TABLE x (a); INSERT INTO x VALUES (1)")
+        let error = #expect(throws: JournalError.self) { _ = try open() }
+        #expect(error?.kind == .corrupt && error?.message.contains("another program's") ?? false)
+        #expect(try database().first("SELECT a FROM x")?.first == .integer(1))
+    }
+
     @Test("What an older Dropmill did is counted")
     func figures() throws {
         let journal = try open()

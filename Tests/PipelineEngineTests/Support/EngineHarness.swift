@@ -53,10 +53,11 @@ final class EngineHarness: Sendable {
     /// `judge`: who tells whether files are whole.
     func start(
         once: Bool = false, asking judge: FormatJudge? = nil, stall: Duration = .seconds(600),
-        yielding: Duration = .seconds(60), jobsAtOnce: Int? = nil,
+        yielding: Duration = .seconds(60), jobsAtOnce: Int? = nil, history: HistoryRule = HistoryRule(),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) throws {
-        var configuration = EngineConfiguration(state: scratch.path("state"), once: once, judge: judge)
+        var configuration = EngineConfiguration(
+            state: scratch.path("state"), once: once, history: history, judge: judge)
         configuration.now = now
         configuration.stall = stall
         configuration.yielding = yielding
