@@ -48,6 +48,12 @@ enum Migrations {
         return Set(try db.all("SELECT identifier FROM grdb_migrations").compactMap(\.first?.text))
     }
 
+    /// Whether this is a database with something in it that no Dropmill has made.
+    static func isOthers(_ db: Connection) throws -> Bool {
+        let names = try db.all("SELECT name FROM sqlite_master").compactMap(\.first?.text)
+        return !names.isEmpty && !names.contains("grdb_migrations")
+    }
+
     /// Those of these names that no step here has.
     static func unknown(among names: Set<String>) -> Set<String> { names.subtracting(steps.map(\.0)) }
 

@@ -90,7 +90,7 @@ extension SQLiteJournal {
             defer { reader.close() }
             let applied = try reader.read { try Migrations.applied(in: $0) }
             try refuseNewer(applied, path)
-            if applied.isEmpty, try reader.read({ try $0.first("SELECT 1 FROM sqlite_master") }) != nil {
+            if try reader.read({ try Migrations.isOthers($0) }) {
                 throw JournalError(.corrupt, "The file '\(path.text)' is another program's database.")
             }
             if checking { try reader.read { try check($0, path) } }

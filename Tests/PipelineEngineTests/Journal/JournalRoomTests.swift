@@ -68,7 +68,8 @@ import Testing
     func compacts() throws {
         // As an older Dropmill made it.
         let old = try Connection(scratch.path("journal.sqlite").string, for: .writing)
-        try old.execute("PRAGMA journal_mode = WAL; CREATE TABLE before (it); INSERT INTO before VALUES (1)")
+        try old.execute(
+            "PRAGMA journal_mode = WAL; CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
         let journal = try SQLiteJournal.open(writing: scratch.path, durable: true)
         #expect(try !journal.room().isElastic)
         try fill(journal, 3000)
