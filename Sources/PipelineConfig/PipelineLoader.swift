@@ -100,7 +100,7 @@ package struct PipelineLoader: Sendable {
         let drafts = texts.compactMap { draft(of: $0.file, $0.text, &problems) }
         let resolved = FolderResolver(knowing: known.folders(of: drafts), mayLook)
         problems += PipelineChecks.problems(of: drafts, among: registry, resolved)
-        if let archive { problems += ArchiveCheck.problems(with: archive.folder, in: archive.file, drafts, resolved) }
+        if let archive { problems += ArchiveCheck.problems(with: archive.folder, in: archive.file, drafts) }
         guard problems.isEmpty else { throw ConfigProblems(problems) }
         let lists = ListFolders(of: drafts, resolved)
         return drafts.compactMap { draft in

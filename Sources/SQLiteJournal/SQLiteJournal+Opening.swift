@@ -88,8 +88,7 @@ extension SQLiteJournal {
         do {
             let reader = try Pool(reading: name)
             defer { reader.close() }
-            let applied = try reader.read { try Migrations.applied(in: $0) }
-            try refuseNewer(applied, path)
+            try refuseNewer(try reader.read { try Migrations.applied(in: $0) }, path)
             if try reader.read({ try Migrations.isOthers($0) }) {
                 throw JournalError(.corrupt, "The file '\(path.text)' is another program's database.")
             }

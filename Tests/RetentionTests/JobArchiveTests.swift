@@ -244,6 +244,7 @@ import Testing
         let text = try #require(problem?.sentence)
         #expect(text.hasSuffix("free space on its file system"), "\(text)")
         let left = try #require(note)
+        #expect(FileStatus.of(left.path).map { Int64($0.st_size) } == left.length)
         try #require(unlink(disk.path.appending("filler").string) == 0)
         note = try archive.append(jobs, to: disk.path, behind: begun(left)) { _ in }
         #expect(note?.path == left.path)

@@ -55,11 +55,11 @@ extension Engine {
         let results = closing.compactMap { runner in runner.results.map { (runner.pipeline.name, $0) } }
         let works = closing.filter { $0.successor == nil }.map(\.intake.spool.work)
         let (state, locks, patience) = (opened, Array(inboxLocks.values), patienceAtEnd)
-        let isOnce = configuration.once
+        let isOver = configuration.once && !isStopping
         (closing, inboxLocks, opened) = ([], [:], nil)
         DispatchQueue(label: "dropmill.closing").async { @Sendable [self] in
             // Nobody else does where such runs are all that there are.
-            if isOnce { state?.tidyOnce() }
+            if isOver { state?.tidyOnce() }
             if isInOrder, results.allSatisfy({ isOnDisk($1, of: $0, within: patience) }) { state?.end(observer) }
             state?.close()
             let deadline = DispatchTime.now() + Self.patienceWithOld

@@ -16,9 +16,8 @@ final class HistoryKeeper: Sendable {
         var isEnding = false
         /// Another rule is in force than the run under way goes by.
         var isOutdated = false
-        /// Since when the archive has not answered, and whether that was told.
-        var asked: MonotonicTime?
-        var isSilent = false
+        /// Which folder the archive is asked for, and since when; nil where it is not, or where that was told.
+        var asked: (folder: FilePath, since: MonotonicTime)?
         var clock: ClockDoubt
         /// What was told of the archive last; nil: nothing was told, or that it works.
         var trouble: String?
@@ -66,12 +65,12 @@ final class HistoryKeeper: Sendable {
 
     /// Tells where the archive's disk has not answered for long, from another queue than that of the runs.
     func look(at now: MonotonicTime = .now()) {
-        let folder = state.withLock { state -> FilePath? in
-            guard let asked = state.asked, !state.isSilent, now - asked >= Self.patience else { return nil }
-            state.isSilent = true
-            return state.rule.archive
+        let silent = state.withLock { state -> FilePath? in
+            guard let (folder, since) = state.asked, now - since >= Self.patience else { return nil }
+            state.asked = nil
+            return folder
         }
-        guard let folder else { return }
+        guard let folder = silent else { return }
         noteArchive(
             "the history is kept, because its archive in '\(folder.text)' does not answer; check its disk, or name "
                 + "another folder in 'history.archive' and start Dropmill again")
@@ -80,10 +79,12 @@ final class HistoryKeeper: Sendable {
     /// For so long a disk may be busy.
     private static let patience = Duration.seconds(60)
 
-    /// Runs what may wait for the archive's disk.
-    private func asking<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
-        state.withLock { $0.asked = .now() }
-        defer { state.withLock { ($0.asked, $0.isSilent) = (nil, false) } }
+    /// Runs what may wait for the disk of an archive's folder.
+    private func asking<Value>(
+        for folder: FilePath, _ body: () throws(JournalError) -> Value
+    ) throws(JournalError) -> Value {
+        state.withLock { $0.asked = (folder, .now()) }
+        defer { state.withLock { $0.asked = nil } }
         return try body()
     }
 
@@ -94,14 +95,13 @@ final class HistoryKeeper: Sendable {
             return (state.rule, state.memory, state.clock.isDoubtful(wall: now, monotonic: monotonic))
         }
         // Also where nothing is to go yet: who is told before it is can still do something.
-        let problem = try asking { () throws(JournalError) in rule.archive.flatMap { archive?.problem(with: $0) } }
-        var removed = 0
-        if let problem {
+        if let problem = try problem(with: rule.archive) {
             noteArchive(problem)
-        } else if try removeJobs(rule, at: isDoubtful ? nil : now, &removed) {
-            noteArchive(nil)
+        } else {
+            var removed = 0
+            defer { if removed > 0 { observer(Self.ended(removed, rule.archive)) } }
+            if try removeJobs(rule, at: isDoubtful ? nil : now, &removed) { noteArchive(nil) }
         }
-        if removed > 0 { observer(Self.ended(removed, rule.archive)) }
         while mayGoOn, !isDoubtful {
             let count = try journal.removeNotes(
                 content: now.before(max(rule.longest, memory)), others: now.before(rule.longest), limit: Self.batch)
@@ -109,6 +109,11 @@ final class HistoryKeeper: Sendable {
         }
         while mayGoOn, try journal.giveBack() {}
         if !isEnding { try advise(rule) }
+    }
+
+    private func problem(with folder: FilePath?) throws(JournalError) -> String? {
+        guard let folder, let archive else { return nil }
+        return try asking(for: folder) { () throws(JournalError) in archive.problem(with: folder) }
     }
 
     /// Returns false if some jobs had to stay. `now`: nil while the clock is in doubt.
@@ -174,7 +179,7 @@ final class HistoryKeeper: Sendable {
             }
             guard mayGoOn else { return nil }
             guard !jobs.isEmpty else { continue }
-            let note = try asking { () throws(JournalError) in try archived(jobs, archive, folder) }
+            let note = try asking(for: folder) { () throws(JournalError) in try archived(jobs, archive, folder) }
             guard let note else { return nil }
             count += try journal.remove(jobs.map(\.id), noting: note)
         }
