@@ -2,6 +2,7 @@ import Files
 import Glibc
 import SystemPackage
 import TestSupport
+import TestTools
 import Testing
 
 /// What `run` starts ends with the daemon, however that ends.
@@ -50,9 +51,37 @@ import Testing
         #expect(try scratch.tree("out") == ["made"])
     }
 
+    /// However long the keeper takes to say anything.
+    @Test(.enabled(if: Tool.find("strace") != nil, Comment(rawValue: Tool.skip("strace"))))
+    func aProgramThatKillsItsKeeperAtOnceLeavesNothing() async throws {
+        let strace = try #require(Tool.find("strace"))
+        try scratch.write(
+            "sleep 1000 & echo $! $$ > \(scratch.path("pids").string); kill -9 $PPID; exec sleep 1000",
+            to: "program.sh")
+        try scratch.write(
+            """
+            inbox: ../in
+            processed: ../done
+            failed: ../failed
+            retry: { attempts: 1 }
+            stages: [{ run: { command: [sh, "\(scratch.path("program.sh").string)"] } }]
+            """, to: "pipelines/a.yaml")
+        try scratch.write("x", to: "in/drop.txt")
+        // `-D`: the daemon is our child, and strace its.
+        let slow = [
+            "-D", "-f", "-qq", "-e", "trace=sendto", "-e", "inject=sendto:delay_enter=300000", "-o", "/dev/null",
+        ]
+        var daemon = try DropmillProcess(
+            ["run"], in: scratch.path, log: scratch.path("log"), wrapper: [strace.path.string] + slow)
+        #expect(try await eventually { try processes().count == 2 }, "\(daemon.transcript)")
+        let started = try processes()
+        #expect(await eventually { started.allSatisfy(Self.isDead) }, "\(daemon.transcript)")
+        try daemon.end()
+    }
+
     private func processes() throws -> [pid_t] {
         guard scratch.exists("pids") else { return [] }
-        return try scratch.text("pids").split(separator: "\n").compactMap { pid_t($0) }
+        return try scratch.text("pids").split { $0.isWhitespace }.compactMap { pid_t($0) }
     }
 
     /// Gone, or over and not yet reaped by whoever inherited it.
