@@ -21,12 +21,33 @@ extension PipelineChecks {
                     at: link.position)
             }
             reportLists(of: index, draft, drafts)
+            reportKept(of: index, draft, drafts)
             guard let failed = draft.failed, let folder = self.index.folders[index].failed else { continue }
             for other in self.index.pipelines(withInbox: folder) where other != index {
                 report(
                     "'failed' is the inbox of the pipeline in \(drafts[other].source.text), which would treat "
                         + "the reports (NAME.error.json) as drops; use a folder that no pipeline watches", draft,
                     at: failed.position)
+            }
+        }
+    }
+
+    /// What another pipeline has yet to take is not to go.
+    private mutating func reportKept(of index: Int, _ draft: PipelineDraft, _ drafts: [PipelineDraft]) {
+        guard let keep = draft.keep else { return }
+        let folders = self.index.folders[index]
+        let kept = [
+            ("processed", keep.processed == nil ? nil : folders.processed, draft.processedFolder?.position),
+            ("failed", keep.failed == nil ? nil : folders.failed, draft.failed?.position),
+        ]
+        for (key, folder, position) in kept {
+            guard let folder, let position else { continue }
+            for next in drafts.indices where next != index {
+                guard let inbox = self.index.folders[next].inbox, inbox.overlaps(folder) else { continue }
+                report(
+                    "'keep.\(key)' would remove drops before the pipeline in \(drafts[next].source.text) takes them, "
+                        + "whose inbox '\(key)' is; leave it out, and say there what is to be kept", draft,
+                    at: position)
             }
         }
     }

@@ -80,6 +80,7 @@ struct PipelineDecoder {
         draft.minFree =
             map.read("min_free", problems: &problems) { node throws(OptionProblem) in try node.size() } ?? draft.minFree
         draft.upload = upload(map)
+        draft.keep = keep(map, draft)
         draft.retry = retry(map, over: draft.retry) ?? draft.retry
         draft.stages = stages(map, at: root.position, retry: draft.retry)
         draft.onFailure = onFailure(map, retry: draft.retry)

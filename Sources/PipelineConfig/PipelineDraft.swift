@@ -50,6 +50,7 @@ struct PipelineDraft {
     var fair: FairRule?
     var priority: PriorityRule?
     var limit: LimitRule?
+    var keep: KeepRule?
     var weight = 1
     var hours: HoursRule?
     var stages: [Stage] = []
@@ -87,7 +88,7 @@ struct PipelineDraft {
         pipeline.rights = rights
         pipeline.upload = upload
         (pipeline.fair, pipeline.priority, pipeline.limit) = (fair, priority, limit)
-        (pipeline.weight, pipeline.hours) = (weight, hours)
+        (pipeline.weight, pipeline.hours, pipeline.keep) = (weight, hours, keep)
         return pipeline
     }
 }

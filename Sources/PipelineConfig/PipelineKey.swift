@@ -105,6 +105,7 @@ struct PipelineKey: Sendable {
             "min_free", .value(.size),
             "the space that each file system written to must have free before a drop is claimed",
             default: .text("256MiB")),
+        PipelineKey("keep", .map(keep), "how long originals stay in 'processed' and 'failed'; unless given, for ever"),
         PipelineKey(
             "upload", .value(.flag), "whether drops may be sent into the inbox through the page; unless given, not"),
         PipelineKey(
@@ -166,6 +167,20 @@ struct PipelineKey: Sendable {
     private static let limit = [
         PipelineKey("jobs", .value(.pattern(rate)), "how many in which time: 100/min; s, min, h or d"),
         PipelineKey("bytes", .value(.pattern(byteRate)), "how many bytes in which time: 50MiB/s; s, min, h or d"),
+    ]
+
+    private static let keep = [
+        PipelineKey("processed", .map(kept), "what is kept of those that were processed"),
+        PipelineKey("failed", .map(kept), "what is kept of those that failed"),
+        PipelineKey(
+            "when_short", .value(.choice(["prune"])),
+            "whether the oldest go before their time where less than twice 'min_free' is free; unless given, not"),
+    ]
+
+    private static let kept = [
+        PipelineKey("age", .value(.time), "how long each is kept, counted from the end of its job"),
+        PipelineKey("bytes", .value(.someSize), "the oldest go where they have more bytes together"),
+        PipelineKey("files", .value(.integer(1...1_000_000_000)), "the oldest go where there are more"),
     ]
 
     private static let fair = [

@@ -113,7 +113,7 @@ import Testing
             "colour: red",
             "7:1: unknown key 'colour'; known keys: name, inbox, processed, failed, stages, match, ready, order, "
                 + "on_conflict, active, weight, hours, zone, outside, limit, fair, priority, aging, retry, work, "
-                + "formerly, trust, durability, min_free, upload, max_upload, "
+                + "formerly, trust, durability, min_free, keep, upload, max_upload, "
                 + "on_failure, ownership, mode, owner, group"
         ),
         ("<<: {a: b}", "7:1: unknown key; known keys: \(PipelineDecoder.keys.joined(separator: ", "))"),

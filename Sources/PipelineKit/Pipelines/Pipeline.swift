@@ -51,6 +51,8 @@ package struct Pipeline: Sendable {
     package var hours: HoursRule?
     /// How fast drops are claimed; nil: as they come.
     package var limit: LimitRule?
+    /// How long originals stay where they were left; nil: nothing is ever removed.
+    package var keep: KeepRule?
     /// How transient failures are retried.
     package var retry: RetryPolicy
     /// Whether outputs and renames are on disk before a job counts as done.
