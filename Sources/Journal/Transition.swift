@@ -25,6 +25,9 @@ package struct Transition: Sendable, Hashable {
     /// which its end comes; and of one that was called off, to be begun again.
     package static let held = "held", begun = "begun", brokenOff = "broken off"
 
+    /// What became of the original of a job that is over.
+    package static let pruned = "pruned", originalGone = "original gone", originalChanged = "original changed"
+
     package init(
         _ event: String, at time: Timestamp, stage: String? = nil, duration: Duration? = nil, code: String? = nil,
         note: String? = nil

@@ -36,6 +36,7 @@ enum Migrations {
         ("13 searches", searches),
         ("14 outbox", outbox),
         ("15 history", history),
+        ("16 files", files),
     ]
 
     /// The name of the last one.
@@ -341,6 +342,43 @@ enum Migrations {
         );
         ALTER TABLE contents ADD COLUMN over INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX contents_of_job ON contents (job);
+        """
+
+    /// Originals that are to go some day; `rule` says why, once that has begun. How many there are of each folder; and
+    /// the folders that were made for them.
+    private static let files = """
+        CREATE TABLE files (
+            job TEXT NOT NULL PRIMARY KEY,
+            pipeline TEXT NOT NULL,
+            place TEXT NOT NULL,
+            root BLOB NOT NULL,
+            since INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            path BLOB NOT NULL,
+            state TEXT NOT NULL,
+            rule TEXT
+        );
+        CREATE INDEX files_in_order ON files (pipeline, place, root, since, job);
+        CREATE INDEX files_leaving ON files (pipeline, place, root, since) WHERE rule IS NOT NULL;
+        CREATE TABLE kept (
+            pipeline TEXT NOT NULL,
+            place TEXT NOT NULL,
+            root BLOB NOT NULL,
+            files INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            changed INTEGER NOT NULL DEFAULT 0,
+            mark TEXT,
+            collected INTEGER,
+            PRIMARY KEY (pipeline, place, root)
+        ) WITHOUT ROWID;
+        CREATE TABLE made_folders (
+            pipeline TEXT NOT NULL,
+            place TEXT NOT NULL,
+            root BLOB NOT NULL,
+            path BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            PRIMARY KEY (pipeline, place, root, path)
+        ) WITHOUT ROWID;
         """
 
     /// For whom a program asked that others sign in to.

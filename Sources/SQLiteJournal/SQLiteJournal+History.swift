@@ -43,10 +43,12 @@ extension SQLiteJournal {
     }
 
     package func remove(_ jobs: [JobID], noting archived: ArchiveNote?) throws(JournalError) -> Int {
-        try write { db in
+        let kept = kept.withLock { $0 }
+        return try write { db in
             var (totals, count) = (try TotalRows(db), 0)
             let delete = try db.statement("DELETE FROM jobs WHERE id = ? AND \(JobRow.isOver)")
             for job in jobs {
+                if !kept.isEmpty, let left = try KeptRow.found(of: job, in: kept, db) { try KeptRow.add(left, to: db) }
                 try totals.count(job.text, -1)
                 try ContentRow.settle(job.text, in: db)
                 try delete.run(job.text)

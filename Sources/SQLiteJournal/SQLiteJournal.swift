@@ -23,6 +23,8 @@ package final class SQLiteJournal: Journal {
     private let known = Mutex(KnownRows())
     /// The table `figures`, for the holder of `turn`.
     private let figured = Mutex<FigureRows.Known?>(nil)
+    /// The folders from which originals are to go some day.
+    let kept = Mutex<Set<KeptFolder>>([])
     /// What `mend` put in its place last and could not open; nil where it could.
     let unopened = Mutex<Fingerprint?>(nil)
     /// One writer at a time, and none while the open file is being replaced.

@@ -144,6 +144,21 @@ import Testing
         #expect(first.folders == [])
     }
 
+    @Test("A folder that is removed while a batch holds it open is made again")
+    func removedFolder() throws {
+        let harness = try SpoolHarness()
+        let folder = harness.scratch.path("output").appending("a").appending("b")
+        var mover = Mover(with: harness.spool)
+        try mover.makeFolder(folder)
+        let wasForgotten = mover.forget(ifRemoved: folder)
+        #expect(!wasForgotten)
+        try Folder.remove(folder.removingLastComponent())
+        let isForgotten = mover.forget(ifRemoved: folder)
+        #expect(isForgotten)
+        try mover.makeFolder(folder)
+        #expect(Folder.kind(of: folder) == .folder)
+    }
+
     @Test(
         "A file in the place of a configured folder is no name to step aside from: it is waited for",
         arguments: [

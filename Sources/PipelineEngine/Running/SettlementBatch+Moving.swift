@@ -145,13 +145,21 @@ extension SettlementBatch {
         guard number < steps[index].moves.count else { return true }
         let (job, placement) = (steps[index].settlement.job, steps[index].placements[number])
         do throws(IOError) {
+            var hasMadeAgain = false
             while true {
                 let moves = steps[index].moves[number]
-                if let folder = moves.last?.target.removingLastComponent() {
-                    try mover.makeFolder(folder, for: placement.role)
+                let folder = moves.last?.target.removingLastComponent()
+                if let folder { try mover.makeFolder(folder, for: placement.role) }
+                let made: [Intent]?
+                do throws(IOError) {
+                    made = try mover.carryOut(
+                        moves, of: job, isReplay: steps[index].isReplay, isFailure: placement.isFailure)
+                } catch {
+                    // It was empty, and has just gone as such (`keep`).
+                    guard !hasMadeAgain, let folder, mover.forget(ifRemoved: folder) else { throw error }
+                    hasMadeAgain = true
+                    continue
                 }
-                let made = try mover.carryOut(
-                    moves, of: job, isReplay: steps[index].isReplay, isFailure: placement.isFailure)
                 if let made {
                     steps[index].made += made
                     return true

@@ -42,19 +42,44 @@ struct SettlementBatch {
         /// Its record as that of a job that is over.
         ///
         /// `copied`: the sources of those moves that were made by copies.
-        func ended(at now: Timestamp, copied: Set<FilePath>) -> JobRecord {
+        /// `made`: the folders that were made for originals.
+        func ended(at now: Timestamp, copied: Set<FilePath>, made: Set<FilePath>) -> JobRecord {
             var record = settlement.record
             let took = settlement.begun.map { MonotonicTime.now() - $0 }
             record.end(settlement.outcome, intents: moves.flatMap { $0 }, at: now, took: took)
             if let kept = keptOriginal { record.original = kept }
-            if case .processed = settlement.outcome { record.originalState = originalState(copied) }
+            record.originalState = originalState(copied, made)
             return record
         }
 
-        private func originalState(_ copied: Set<FilePath>) -> OriginalState? {
-            guard let move = moves.joined().last(where: { $0.role == .original }) else { return nil }
-            if let original, !copied.contains(move.source) { return original }
-            return FileStatus.of(move.target).map { OriginalState($0) }
+        /// Nil for one that an earlier attempt may have moved: somebody else may have been at it since.
+        private func originalState(_ copied: Set<FilePath>, _ made: Set<FilePath>) -> OriginalState? {
+            guard !isReplay, let moves = moves.last(where: { $0.contains { $0.role == .original } }),
+                let move = moves.last(where: { $0.role == .original }),
+                var state = state(of: move, wasCopied: copied.contains(move.source))
+            else { return nil }
+            for side in moves where side.role == .sidecar && side.target.isBeside(move.target) {
+                guard let name = side.target.lastName, let status = FileStatus.of(side.target),
+                    status.st_ino == side.identity.inode || copied.contains(side.source)
+                else { continue }
+                state.sides.append(OriginalState.Side(name, FileState(status)))
+            }
+            var folder = move.target.removingLastComponent()
+            while made.contains(folder), let status = FileStatus.of(folder) {
+                state.made.append(UInt64(status.st_ino))
+                folder.removeLastComponent()
+            }
+            return state
+        }
+
+        /// A file was looked at before it was moved. What is in a folder is compared with the time of its move.
+        private func state(of move: Intent, wasCopied: Bool) -> OriginalState? {
+            if let original, original.moved == nil, !wasCopied { return original }
+            guard let status = FileStatus.of(move.target) else { return nil }
+            let now = OriginalState(status)
+            guard wasCopied else { return now.file.inode == move.identity.inode ? now : nil }
+            let isSame = original.map { $0.file.size == now.file.size && $0.file.modified == now.file.modified }
+            return now.moved != nil || isSame == true ? now : nil
         }
 
         /// The outcome once that record was written, or was not: then the old one stands.
@@ -129,7 +154,9 @@ struct SettlementBatch {
         names.release(reserved)
         forgetLines()
         let now = Timestamp.now()
-        let ended = steps.map { $0.failure == nil ? $0.ended(at: now, copied: mover.copied) : nil }
+        let ended = steps.map {
+            $0.failure == nil ? $0.ended(at: now, copied: mover.copied, made: mover.madeForOriginals) : nil
+        }
         guard ended.contains(where: { $0 != nil }) else { return deliver(steps.map(\.outcome)) }
         var records: [JobRecord] = []
         records.reserveCapacity(ended.count)

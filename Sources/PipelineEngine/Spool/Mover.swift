@@ -20,6 +20,8 @@ struct Mover {
     var replaced: Set<FilePath> = []
     /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
     private var made: [FilePath] = []
+    /// Those that were made for originals by this batch.
+    private(set) var madeForOriginals: Set<FilePath> = []
 
     let progress: SettlementProgress
 
@@ -113,11 +115,24 @@ struct Mover {
         // This batch has already moved something into it.
         if folders.contains(path) { return }
         if role == .original, case .missing = try open.look(open.root(of: path)) { return }
-        guard try open.make(path, noting: spool.made.note) != nil else { return }
+        var new: [FilePath] = []
+        let folder = try open.make(path) { (folders: [FilePath]) in
+            spool.made.note(folders)
+            new += folders
+        }
+        guard folder != nil else { return }
+        if role == .original { madeForOriginals.formUnion(new) }
         for folder in spool.made.leading(to: path) {
             made.append(folder)
             folders.insert(folder.removingLastComponent())
         }
+    }
+
+    /// Whether a folder that is held open was removed since: then it is opened or made anew.
+    mutating func forget(ifRemoved folder: FilePath) -> Bool {
+        guard open.forgetAll(ifRemoved: folder) else { return false }
+        folders.remove(folder)
+        return true
     }
 
     /// Undoes moves: of sidecars whose thing itself could not have its name, and of a job that fails after all. What

@@ -93,6 +93,15 @@ struct OpenFolders: Sendable {
         return folder
     }
 
+    /// Whether a folder that is held was removed since; then none is held any more, for others may have been, too.
+    mutating func forgetAll(ifRemoved path: FilePath) -> Bool {
+        guard let folder = held[path], let status = try? folder.folder.file.status(), status.st_nlink == 0 else {
+            return false
+        }
+        held = [:]
+        return true
+    }
+
     /// The folder, and those above it that are missing.
     private static func missing(_ path: FilePath) -> [FilePath] {
         var missing: [FilePath] = []

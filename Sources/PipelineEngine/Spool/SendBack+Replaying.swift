@@ -95,8 +95,9 @@ extension SendBack {
     /// What tells the file from the one that was processed.
     private static func difference(_ record: JobRecord, _ found: stat) -> String? {
         guard FileKind(mode: found.st_mode) == .regular else { return "it is no regular file" }
-        let now = OriginalState(found)
-        guard let before = record.originalState else {
+        if record.history.contains(where: { $0.event == Transition.originalChanged }) { return "it was changed" }
+        let now = FileState(found)
+        guard let before = record.originalState?.file else {
             // An older Dropmill's.
             if now.size != record.drop.size { return "its size is another" }
             let isKnown = now.inode == record.identity.inode || !record.digests.isEmpty

@@ -148,7 +148,7 @@ import Testing
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'15 history'") == true)
+            #expect(error?.message.contains("'16 files'") == true)
         }
     }
 
