@@ -237,7 +237,7 @@ let package = Package(
         .testTarget(
             name: "RetentionTests",
             dependencies: [
-                "Retention", "Files", "PipelineKit", "Journal", "TestSupport", "TestTools", system,
+                "Retention", "Files", "PipelineKit", "Journal", "SQLiteJournal", "TestSupport", "TestTools", system,
             ], swiftSettings: strict),
         .testTarget(
             name: "DropmillCommandTests",
@@ -290,8 +290,7 @@ let package = Package(
             name: "TortureTests",
             dependencies: [
                 "PipelineEngine", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Digests", "Files",
-                "PipelineKit",
-                "TestSupport", "dropmill", "faultline", system,
+                "PipelineKit", "Retention", "TestSupport", "dropmill", "faultline", system,
             ],
             swiftSettings: strict),
     ],
