@@ -48,6 +48,9 @@ extension MillEvent {
         case .archiving(let trouble?): self.init(.warning, of: nil, trouble)
         case .archiving(nil): self.init(.warning, of: nil, "the history can be archived")
         case .historyEnded(_, let message), .trouble(let message): self.init(.warning, of: nil, message)
+        case .pruned(let pipeline, _, let message): self.init(.warning, of: pipeline, message)
+        case .pruning(let pipeline, let trouble):
+            self.init(.warning, of: pipeline, trouble ?? "originals that are kept no longer can be removed")
         case .reloaded(let changes, _):
             self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))
         case .stopping(let running, let grace):

@@ -25,9 +25,10 @@ struct ControlHandler: Sendable {
     let blocks: Bool
     private(set) var serve: @Sendable (Call, Begin) -> Void
 
-    /// `answer` does not block, and calls back once, on any queue.
+    /// `answer` does not block, and calls back once, on any queue. `isRecorded`: whether a change is put on record.
     init<Verb: ControlVerb>(
         _ verb: Verb.Type, blocks: Bool = false,
+        isRecorded: @escaping @Sendable (Verb.Arguments) -> Bool = { @Sendable _ in true },
         answer:
             @escaping @Sendable (
                 Verb.Arguments, ControlPeer, @escaping @Sendable (Result<Verb.Answer, ControlProblem>) -> Void
@@ -38,7 +39,8 @@ struct ControlHandler: Sendable {
         self.blocks = blocks
         serve = { @Sendable call, begin in
             guard let arguments = Self.arguments(of: verb, in: call) else { return }
-            let end = begin(ControlLine.text(of: arguments))
+            let off: End = { @Sendable _, reply in reply() }
+            let end = isRecorded(arguments) ? begin(ControlLine.text(of: arguments)) : off
             answer(arguments, call.peer) { @Sendable answered in
                 end(verb.result(answered)) {
                     switch answered {

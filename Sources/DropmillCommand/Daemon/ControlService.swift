@@ -13,13 +13,14 @@ enum ControlService {
     /// Answers from now on; without that the daemon does its work all the same.
     static func open(
         in folder: FilePath, _ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed, _ queue: SendingQueue,
-        _ desk: UploadDesk, _ notify: NotifyService, access: ControlAccess, record: ControlRecord,
+        _ desk: UploadDesk, _ notify: NotifyService, _ prune: PruneService, access: ControlAccess,
+        record: ControlRecord,
         warn: @escaping @Sendable (String) -> Void
     ) -> ControlServer? {
         let look = SharedLook(engine)
         let table = ControlTable(
             handlers(engine, reloader, feed) + boards(look, reloader, feed, in: folder) + sending(queue)
-                + uploading(desk) + [self.notify(notify)],
+                + uploading(desk) + [self.notify(notify), self.prune(prune)],
             access: access, record: record, changed: { @Sendable in look.forget() })
         do throws(IOError) {
             return try ControlServer.open(in: folder, table)

@@ -84,6 +84,7 @@ final class NotifyService: Sendable {
             notifier?.note(.stalled, of: pipeline, Self.text(stall, pipeline))
         case .moving(let pipeline, _): notifier?.note(.stalled, of: pipeline, nil)
         case .archiving(let trouble): noteRetention(of: "", trouble)
+        case .pruning(let pipeline, let trouble): noteRetention(of: pipeline, trouble)
         default: break
         }
     }

@@ -6,7 +6,8 @@ import PipelineKit
 extension Reloader {
     /// Puts what was read in force in a daemon: the pipelines and who may ask, or neither.
     static func applying(
-        to engine: Engine, _ control: ControlServer?, _ notify: NotifyService, _ flags: DaemonFlags, _ log: JobLog,
+        to engine: Engine, _ control: ControlServer?, _ notify: NotifyService, _ prune: PruneService,
+        _ flags: DaemonFlags, _ log: JobLog,
         warn: @escaping @Sendable (String) -> Void
     ) -> Apply {
         { @Sendable pipelines, settings, news throws(EngineError) in
@@ -21,6 +22,7 @@ extension Reloader {
             }
             engine.setStall(settings.stall)
             engine.setJobsAtOnce(settings.jobsAtOnce)
+            prune.use(pipelines)
             engine.keepHistory(flags.history(settings))
             log.setLevel(flags.log(settings).lowest)
             notify.use(settings.notify)

@@ -49,8 +49,8 @@ struct JobLog: Sendable {
             .info
         case .writers(_, let means, _): means == .longerQuiet ? .warning : .info
         case .watching, .refused, .deferred, .paused, .stalled, .held, .warning: .warning
-        case .historyEnded: .info
-        case .archiving(let trouble): trouble == nil ? .info : .warning
+        case .historyEnded, .pruned: .info
+        case .archiving(let trouble), .pruning(_, let trouble): trouble == nil ? .info : .warning
         case .trouble: .error
         case .settled(let report): report.hasFailed && !report.isCancelled ? .error : .info
         }

@@ -109,6 +109,17 @@ extension LogRecord {
         case .archiving(nil): self.init("archiving", "the history can be archived", fields: [])
         case .historyEnded(let jobs, let message):
             self.init("history", message, fields: [("jobs", .integer(Int64(jobs)))])
+        case .pruned(let pipeline, let files, let message):
+            self.init(
+                "pruned", "\(pipeline): \(message)",
+                fields: [("pipeline", .text(pipeline)), ("files", .integer(Int64(files)))])
+        case .pruning(let pipeline, let trouble?):
+            self.init(
+                "prune_failed", "\(pipeline): \(trouble)", mark: .attention, fields: [("pipeline", .text(pipeline))])
+        case .pruning(let pipeline, nil):
+            self.init(
+                "pruning", "\(pipeline): originals that are kept no longer can be removed",
+                fields: [("pipeline", .text(pipeline))])
         case .trouble(let message): self.init("trouble", message, mark: .failed, fields: [])
         case .reloaded(let changes, let settings):
             let more = settings.isEmpty ? [] : ["settings: changed (\(settings.joined(separator: ", ")))"]

@@ -44,7 +44,9 @@ struct JobStory {
             lines.append("  It was not unpacked, for the reason above, and passed unchanged. In the stage 'unpack'")
             lines.append("  `require: true` fails such drops; `when: { archive: missed }` routes them elsewhere.")
         }
-        if record.state == .failed, record.original != nil, retries.isEmpty, record.failure?.isRelease != true {
+        if record.state == .failed, record.original != nil, record.originalEnd == nil, retries.isEmpty,
+            record.failure?.isRelease != true
+        {
             lines += ["", "To retry it: dropmill retry \(record.id.text)"]
         }
         return lines
@@ -98,7 +100,8 @@ struct JobStory {
         facts += Self.list("outputs", published)
         if record.state.isFinal, record.state != .lost {
             let gone = record.outputs.isEmpty ? "deleted" : "deleted, or published as an output"
-            facts.append(("original", record.original?.shortText ?? gone))
+            let end = record.originalEnd.map { ", \($0.event == Transition.pruned ? "removed" : "gone") since" } ?? ""
+            facts.append(("original", (record.original?.shortText ?? gone) + end))
             facts += Self.list("beside it", record.outputs.filter { !published.contains($0) })
         }
         if let origin = record.retryOf { facts.append(("retry of", origin.text)) }

@@ -23,7 +23,7 @@ package struct DropmillCommand: ParsableCommand {
             PauseCommand.self, DrainCommand.self, ResumeCommand.self,
             CancelCommand.self, ReleaseCommand.self, BumpCommand.self, AuditCommand.self, RetryCommand.self,
             ReplayCommand.self, HaltCommand.self, DismissCommand.self, ForgetCommand.self,
-            JournalCommand.self,
+            PruneCommand.self, JournalCommand.self,
             ServeCommand.self, TokenCommand.self, DoctorCommand.self, NotifyCommand.self,
             StagesCommand.self, InitCommand.self, ManCommand.self,
         ])

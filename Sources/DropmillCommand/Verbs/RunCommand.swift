@@ -132,6 +132,8 @@ struct RunCommand: StageVerb {
         engine.beforeClosing { @Sendable in sending.close($0) }
         let desk = UploadDesk(engine, in: folder, warn: warn)
         engine.beforeClosing { @Sendable in desk.close($0) }
+        let prune = PruneService(once: once, tell: tell)
+        engine.beforeClosing { @Sendable in prune.close($0) }
         engine.beforeClosing { @Sendable in notify.close($0) }
         let watchdog = Watchdog(for: service, engine, warn: warn)
         signals.listen { @Sendable [grace] in
@@ -161,15 +163,17 @@ struct RunCommand: StageVerb {
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         notify.begin(inForce.notify, engine, reloader)
+        prune.begin(engine, loaded)
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
         let control = ControlService.open(
-            in: folder, engine, reloader, feed, sending, desk, notify, access: ControlAccess(inForce), record: record,
+            in: folder, engine, reloader, feed, sending, desk, notify, prune, access: ControlAccess(inForce),
+            record: record,
             warn: warn)
         desk.sweep()
         reloader.begin(
             with: loaded,
             Reloader.applying(
-                to: engine, control, notify, flags, log, warn: warn))
+                to: engine, control, notify, prune, flags, log, warn: warn))
         let summary = outcome.wait()
         control?.stop()
         service?.flush()

@@ -51,6 +51,11 @@ package enum EngineEvent: Sendable {
     case archiving(trouble: String?)
     /// So many jobs have left the history: a sentence.
     case historyEnded(jobs: Int, message: String)
+    /// Originals of a pipeline that were to be kept no longer have been removed: how many, in a sentence.
+    case pruned(pipeline: String, files: Int, message: String)
+    /// Originals of a pipeline that are to be kept no longer cannot be removed, told once until they can: a sentence
+    /// with its remedy. nil: they can.
+    case pruning(pipeline: String, trouble: String?)
     /// Trouble with the journal or the state folder: a sentence with its remedy.
     case trouble(message: String)
     /// Other pipelines are in force, and what that means for each; and which of the daemon's settings have changed.
