@@ -89,7 +89,7 @@ page-test: release test-deps ## the page in Chromium, alone and beside the real 
 	$(TOOLS) Tests/dashboard/schema.py --binary $(RELEASE)
 	$(TOOLS) Tests/dashboard/killed.py --binary $(RELEASE) --rounds $(or $(ROUNDS),30)
 
-torture: test-deps ## 200 random kills, every system call as a point to kill, to fail, to cut the power at; very large folders
+torture: test-deps ## 200 random kills, every system call as a point to kill, to fail, to cut the power at; very large folders; DROPMILL_CROWD originals to prune
 	DROPMILL_TORTURE=1 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-torture \
 	    --filter 'TortureTests|StageContractTests|StrangerTests|JobMachineTests'
 

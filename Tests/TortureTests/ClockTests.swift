@@ -106,24 +106,3 @@ extension Torture {
         }
     }
 }
-
-/// A wall clock that can be set while a program runs (`Tests/fakeclock/fakeclock.c`); the monotonic clock and the
-/// kernel's times of files go on as they are, as they do when somebody really sets the clock.
-private struct FakeClock {
-    let file: FilePath
-    private static let library = DropmillProcess.built("libfakeclock.so")
-
-    init(_ file: FilePath) throws {
-        self.file = file
-        try set(days: 0)
-    }
-
-    /// Sets the clock so far from the real one.
-    func set(days: Int64) throws {
-        let file = try OpenFile.open(file, O_WRONLY | O_CREAT, mode: 0o644)
-        try withUnsafeBytes(of: days * 86_400) { try file.write($0) }
-        try file.close()
-    }
-
-    var wrapper: [String] { ["/usr/bin/env", "LD_PRELOAD=\(Self.library.string)", "FAKECLOCK=\(file.string)"] }
-}
