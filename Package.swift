@@ -138,7 +138,7 @@ let package = Package(
         .target(
             name: "PipelineEngine",
             dependencies: [
-                "Files", "PipelineKit", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "CLinux", system, deque,
+                "Files", "PipelineKit", "FolderWatch", "Readiness", "Journal", "CLinux", system, deque,
             ],
             swiftSettings: strict),
         .target(

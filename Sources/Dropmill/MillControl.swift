@@ -90,8 +90,7 @@ actor MillControl: QueueActor {
 
     /// Without an engine the journal is at rest.
     private func resubmit(_ id: JobID) throws(JournalError) -> Resubmission {
-        try SQLiteJournal.open(reading: plan.state).close()
-        let journal = try SQLiteJournal.open(writing: plan.state, durable: true, checking: false)
+        let journal = try SQLiteStore(in: plan.state).openExisting()
         defer { journal.close() }
         var resubmission = try Resubmission(journal)
         try resubmission.send(id)
@@ -115,7 +114,8 @@ actor MillControl: QueueActor {
         let engine = Engine(
             pipelines: pipelines,
             configuration: EngineConfiguration(
-                state: plan.state, once: once, history: HistoryRule(plan.keepHistory), judge: judge)
+                state: plan.state, journal: SQLiteStore(in: plan.state), once: once,
+                history: HistoryRule(plan.keepHistory), judge: judge)
         ) { @Sendable in report(MillEvent($0)) }
         do throws(EngineError) {
             try engine.start { @Sendable [self] summary in enqueue { $0.end(summary) } }

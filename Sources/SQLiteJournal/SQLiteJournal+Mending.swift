@@ -3,19 +3,11 @@ import Glibc
 package import Journal
 import PipelineKit
 import SQLite
-package import SystemPackage
+import SystemPackage
 
 /// What is under the journal's name may become something else while it is open: it is removed, moved away, replaced by
 /// a backup, written over. SQLite keeps using the file that it has open, which no one else ever sees again.
 extension SQLiteJournal {
-    /// What was done about it.
-    package struct Mending: Sendable, Equatable {
-        /// Whether all that was known is in the new file; else only that this run has begun.
-        package var keepsHistory: Bool
-        /// Where that is by now which had taken its place, where there was anything.
-        package var aside: FilePath?
-    }
-
     private static let logs = ["-wal", "-shm"]
     private static let suffixes = [""] + logs
 
@@ -27,7 +19,7 @@ extension SQLiteJournal {
     /// Looks whether others find this journal under its name, with this run as the last that began. Where they do not,
     /// what they find is moved out of the way, and what this process knows of it written there. Returns what was done;
     /// nil where nothing had to be.
-    package func mend(_ run: RunRecord) throws(JournalError) -> Mending? {
+    package func mend(_ run: RunRecord) throws(JournalError) -> JournalMending? {
         guard let writer, !isInPlace(run) else { return nil }
         return try exclusively { () throws(JournalError) in
             let copy = path.removingLastComponent().appending("journal.mending")
@@ -66,7 +58,7 @@ extension SQLiteJournal {
             }
             unopened.withLock { $0 = nil }
             if !keepsHistory { try withoutWaiting { db in try RunRow.add(run, to: db) } }
-            return Mending(keepsHistory: keepsHistory, aside: aside)
+            return JournalMending(keepsHistory: keepsHistory, aside: aside)
         }
     }
 

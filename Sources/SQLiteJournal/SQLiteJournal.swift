@@ -9,7 +9,7 @@ package import SystemPackage
 
 /// The journal in an SQLite database, `journal.sqlite` in the state folder, in WAL mode: one connection writes, and
 /// reading, in this process or another, neither waits for it nor holds it up.
-package final class SQLiteJournal: Journal {
+package final class SQLiteJournal: EngineJournal, Sendable {
     private struct Connections {
         let reader: Pool
         let writer: Pool?
@@ -47,7 +47,6 @@ package final class SQLiteJournal: Journal {
     /// Whether commits are on the disk when they return.
     var isDurable: Bool { durable.withLock { $0 } }
 
-    /// From now on they are: the next one takes along what was written before.
     package func makeDurable() throws(JournalError) {
         guard !isDurable else { return }
         try exclusively { () throws(JournalError) in

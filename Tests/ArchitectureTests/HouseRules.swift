@@ -19,9 +19,7 @@ enum HouseRules {
         "Journal": ["Files", "PipelineKit"],
         "BuiltinStages": ["Files", "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
         "SQLiteJournal": ["Files", "PipelineKit", "CLinux", "CVersion", "Journal", "SQLite"],
-        "PipelineEngine": [
-            "Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "Journal", "SQLiteJournal",
-        ],
+        "PipelineEngine": ["Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "Journal"],
         "Retention": ["Files", "PipelineKit", "Journal", "Archive"],
         "PipelineConfig": ["Files", "PipelineKit", "CYaml"],
         "Notifications": ["Files", "PipelineKit", "Journal", "Programs", "Web"],

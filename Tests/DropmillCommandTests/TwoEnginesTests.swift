@@ -3,6 +3,7 @@ import Files
 import PipelineConfig
 import PipelineEngine
 import PipelineKit
+import SQLiteJournal
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -30,7 +31,8 @@ import Testing
             if let program { kinds.services.add(UnpackProgram(program, ["unpack-worker"])) }
             engine = Engine(
                 pipelines: try PipelineLoader(registry: kinds, environment: [:]).load([file]),
-                configuration: EngineConfiguration(state: scratch.path("state"))
+                configuration: EngineConfiguration(
+                    state: scratch.path("state"), journal: SQLiteStore(in: scratch.path("state")))
             ) { @Sendable [reason] event in
                 if case .paused(_, let failure) = event { reason.code.withLock { $0 = failure.code } }
             }

@@ -48,7 +48,7 @@ import Testing
         let observer: @Sendable (EngineEvent) -> Void = { _ in events.withLock { $0 += 1 } }
         let state = OpenedState(
             in: scratch.path, trusting: [], lock: try FolderLock(scratch.path, describedAs: "the folder"),
-            journal: journal, lastRun: nil, boot: "", observer: observer)
+            store: SQLiteStore(in: scratch.path), journal: journal, lastRun: nil, boot: "", observer: observer)
         var rule = HistoryRule()
         (rule.jobs, rule.archive) = (1, "/archive")
         let keeper = HistoryKeeper(

@@ -1,6 +1,7 @@
 @preconcurrency import Dispatch
 import Files
 import PipelineKit
+import SQLiteJournal
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -270,7 +271,8 @@ import Testing
         try first.start()
         let other = Engine(
             pipelines: [first.pipeline.with(work: scratch.path("own-work"))],
-            configuration: EngineConfiguration(state: scratch.path("own-state"), once: false)
+            configuration: EngineConfiguration(
+                state: scratch.path("own-state"), journal: SQLiteStore(in: scratch.path("own-state")))
         ) { @Sendable [heard = Heard.shared] event in heard.add(event) }
         let ended = Mutex(false)
         try other.start { @Sendable _ in ended.withLock { $0 = true } }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Journal
 import PipelineEngine
-import SQLiteJournal
 import SystemPackage
 
 /// `--state-dir DIR` of every verb that uses the state folder.

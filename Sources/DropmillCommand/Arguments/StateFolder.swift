@@ -13,6 +13,7 @@ import SystemPackage
 /// The folder that holds the journal, and is locked by the daemon that runs.
 struct StateFolder {
     let path: FilePath
+    var journal: any JournalStore { SQLiteStore(in: path) }
 
     /// The folder that was given, else the one of `DefaultPlaces`. `hasPipelines`: whether pipelines were named.
     init(given: FilePath?, hasPipelines: Bool = false) {
@@ -26,9 +27,9 @@ struct StateFolder {
             if isHeldIfKnown == false { throw closed }
             return try body(DaemonJournal(of: path))
         }
-        let journal = try opening { () throws(JournalError) in try SQLiteJournal.open(reading: path) }
-        defer { journal.close() }
-        return try body(journal)
+        let opened = try opening { () throws(JournalError) in try journal.openForReading() }
+        defer { opened.close() }
+        return try body(opened)
     }
 
     /// Says after a while what is waited for: a disk may not answer.
@@ -89,12 +90,9 @@ struct StateFolder {
             throw ExitStatus.forbidden
         }
         do throws(JournalError) {
-            try opening { () throws(JournalError) in try SQLiteJournal.open(reading: path).close() }
-            let journal = try opening { () throws(JournalError) in
-                try SQLiteJournal.open(writing: path, durable: true, checking: false)
-            }
-            defer { journal.close() }
-            return try body(journal)
+            let opened = try opening { () throws(JournalError) in try journal.openExisting() }
+            defer { opened.close() }
+            return try body(opened)
         } catch {
             throw report(error)
         }

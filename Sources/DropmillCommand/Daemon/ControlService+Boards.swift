@@ -1,12 +1,12 @@
 import Control
-import SystemPackage
+import Journal
 
 extension ControlService {
     /// What monitors and the page ask again and again.
     static func boards(
-        _ look: SharedLook, _ reloader: Reloader, _ feed: ControlFeed, in folder: FilePath
+        _ look: SharedLook, _ reloader: Reloader, _ feed: ControlFeed, _ journal: any JournalStore
     ) -> [ControlHandler] {
-        let metrics = MetricsBoard(look, reloader, folder)
+        let metrics = MetricsBoard(look, reloader, journal)
         let page = PageBoard(look, reloader, run: feed.run)
         return [
             ControlHandler(MetricsVerb.self) { @Sendable arguments, _, reply in

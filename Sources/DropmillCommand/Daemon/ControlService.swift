@@ -19,7 +19,7 @@ enum ControlService {
     ) -> ControlServer? {
         let look = SharedLook(engine)
         let table = ControlTable(
-            handlers(engine, reloader, feed) + boards(look, reloader, feed, in: folder) + sending(queue)
+            handlers(engine, reloader, feed) + boards(look, reloader, feed, engine.store) + sending(queue)
                 + uploading(desk) + [self.notify(notify), self.prune(prune)],
             access: access, record: record, changed: { @Sendable in look.forget() })
         do throws(IOError) {

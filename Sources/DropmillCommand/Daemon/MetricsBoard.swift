@@ -2,7 +2,6 @@ import Control
 import Files
 import Journal
 import PipelineEngine
-import SQLiteJournal
 import Synchronization
 import SystemPackage
 
@@ -21,12 +20,12 @@ final class MetricsBoard: Sendable {
 
     private let look: SharedLook
     private let reloader: Reloader
-    private let folder: FilePath
+    private let journal: any JournalStore
     private let began = Timestamp.now()
     private let last = Mutex<Memory?>(nil)
 
-    init(_ look: SharedLook, _ reloader: Reloader, _ folder: FilePath) {
-        (self.look, self.reloader, self.folder) = (look, reloader, folder)
+    init(_ look: SharedLook, _ reloader: Reloader, _ journal: any JournalStore) {
+        (self.look, self.reloader, self.journal) = (look, reloader, journal)
     }
 
     func answer(_ arguments: MetricsVerb.Arguments) throws(ControlProblem) -> MetricsVerb.Answer {
@@ -65,7 +64,7 @@ final class MetricsBoard: Sendable {
         if case .refused = reloader.last?.outcome { isReloaded = false }
         return MetricsReport(
             version: BuildVersion.number, startedAt: finding.run?.startedAt ?? began, isReloaded: isReloaded,
-            reloadedAt: reloader.takenAt, pipelines: pipelines, journalBytes: SQLiteJournal.bytes(in: folder),
+            reloadedAt: reloader.takenAt, pipelines: pipelines, journalBytes: journal.bytes,
             process: .read(), now: finding.time)
     }
 }

@@ -88,7 +88,8 @@ struct RunCommand: StageVerb {
         let output = logged.output()
         let log = logged.jobLog(on: output, namesPipeline: reading.files.all.count > 1)
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
-        let folder = state.folder(for: pipelines.paths).path
+        let place = state.folder(for: pipelines.paths)
+        let folder = place.path
         let notify = NotifyService(in: folder, once: once) { @Sendable message in
             log.record(.warning(pipeline: nil, message: message))
             feed.note(.warning(pipeline: nil, message: message))
@@ -105,7 +106,7 @@ struct RunCommand: StageVerb {
         }
         for warning in inForce.notify.warnings(among: loaded.map(\.name)) { warn(warning) }
         var configuration = EngineConfiguration(
-            state: folder, once: once, history: flags.history(inForce),
+            state: folder, journal: place.journal, once: once, history: flags.history(inForce),
             judge: FormatProgram.own.judge)
         configuration.archive = JobArchive { JobJSON.line($0) }
         configuration.pulse = { @Sendable in service?.note($0.text) }

@@ -2,7 +2,6 @@ import Files
 package import Glibc
 import Journal
 import PipelineKit
-import SQLiteJournal
 import SystemPackage
 
 nonisolated extension Engine {
@@ -69,7 +68,7 @@ nonisolated extension Engine {
             return try open(lock)
         } catch {
             guard error.kind == .corrupt else { throw error }
-            let aside = try SQLiteJournal.setAside(in: configuration.state, at: .now())
+            let aside = try configuration.journal.setAside(at: .now())
             observer(
                 .trouble(
                     message:
@@ -84,7 +83,7 @@ nonisolated extension Engine {
     private func open(_ lock: FolderLock) throws(JournalError) -> Opening {
         let boot = Self.boot()
         let isDurable = pipelines.contains { $0.durability == .full }
-        let journal = try SQLiteJournal.open(writing: configuration.state, durable: isDurable)
+        let journal = try configuration.journal.open(durable: isDurable, checking: true)
         do throws(JournalError) {
             let run = RunRecord(boot: boot, process: Int(getpid()), startedAt: .now())
             let lastRun = try journal.beginRun(run)
@@ -92,8 +91,8 @@ nonisolated extension Engine {
             let holds = Dictionary(try journal.holds().map { ($0.pipeline, $0) }) { first, _ in first }
             let state = OpenedState(
                 in: configuration.state, trusting: pipelines.flatMap(\.trust), members: configuration.members,
-                lock: lock,
-                journal: journal, lastRun: lastRun, boot: boot, observer: observer)
+                lock: lock, store: configuration.journal, journal: journal, lastRun: lastRun, boot: boot,
+                observer: observer)
             state.keepInPlace(run, observer) { @Sendable [weak self] in self?.writeAll() }
             return (state, unfinished, holds)
         } catch {
@@ -109,7 +108,7 @@ nonisolated extension Engine {
         switch error.kind {
         case .corrupt:
             remedy = " Start Dropmill again: it is then moved aside, and every unfinished job is kept."
-            OpenedState.noteDamage(in: configuration.state, observer)
+            OpenedState.noteDamage(to: configuration.journal, observer)
         case .environment:
             kind = .shortage
             remedy = " Dropmill has not started; start it again afterwards."

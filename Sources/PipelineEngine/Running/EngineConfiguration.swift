@@ -7,8 +7,10 @@ package import SystemPackage
 
 /// How an engine is to run.
 package struct EngineConfiguration: Sendable {
-    /// The state folder: lock and journal. Made if missing.
+    /// The state folder: the lock and the control socket. Made if missing.
     package var state: FilePath
+    /// Where its journal is.
+    package var journal: any JournalStore
     /// Whether to settle what is in the inboxes now and then finish.
     package var once: Bool
 
@@ -40,9 +42,11 @@ package struct EngineConfiguration: Sendable {
     package var pulse: @Sendable (EngineHealth) -> Void = { @Sendable _ in }
 
     package init(
-        state: FilePath, once: Bool = false, history: HistoryRule = HistoryRule(), judge: FormatJudge? = nil
+        state: FilePath, journal: any JournalStore, once: Bool = false, history: HistoryRule = HistoryRule(),
+        judge: FormatJudge? = nil
     ) {
         self.state = state
+        self.journal = journal
         self.once = once
         self.history = history
         self.judge = judge

@@ -3,13 +3,13 @@ import Files
 import Glibc
 import Journal
 import PipelineKit
-import SQLiteJournal
 import Synchronization
 import SystemPackage
 
 /// The state folder, locked, with its journal.
 final class OpenedState: Sendable {
-    let journal: SQLiteJournal
+    private let store: any JournalStore
+    let journal: any EngineJournal
     let writer: JournalWriter
     let lastRun: RunRecord?
     /// The machine's present boot.
@@ -43,34 +43,35 @@ final class OpenedState: Sendable {
 
     init(
         in folder: FilePath, trusting trusted: [FilePath], members: gid_t? = nil, lock: FolderLock,
-        journal: SQLiteJournal, lastRun: RunRecord?, boot: String, observer: @escaping @Sendable (EngineEvent) -> Void
+        store: any JournalStore, journal: any EngineJournal, lastRun: RunRecord?, boot: String,
+        observer: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.folder = folder
         self.trusted = trusted
         group = Mutex(members)
         self.lock = Mutex(lock)
         identity = Mutex(Self.identity(of: folder))
-        self.journal = journal
+        (self.store, self.journal) = (store, journal)
         self.lastRun = lastRun
         self.boot = boot
         let report: @Sendable (JournalError?) -> Void = { error in
-            if let error { Self.report(error, in: folder, observer) }
+            if let error { Self.report(error, store, observer) }
         }
         writer = JournalWriter(journal: journal, report: report)
     }
 
     /// Reports what is wrong with the journal of a running daemon; damage is noted for the next start.
     private static func report(
-        _ error: JournalError, in folder: FilePath, _ observer: @Sendable (EngineEvent) -> Void
+        _ error: JournalError, _ store: any JournalStore, _ observer: @Sendable (EngineEvent) -> Void
     ) {
         observer(.trouble(message: "\(error.message) \(error.remedy)"))
-        if error.kind == .corrupt { noteDamage(in: folder, observer) }
+        if error.kind == .corrupt { noteDamage(to: store, observer) }
     }
 
     /// Makes the next start move the journal aside.
-    static func noteDamage(in folder: FilePath, _ observer: @Sendable (EngineEvent) -> Void) {
+    static func noteDamage(to store: any JournalStore, _ observer: @Sendable (EngineEvent) -> Void) {
         do throws(IOError) {
-            try SQLiteJournal.markDamaged(in: folder)
+            try store.markDamaged()
         } catch {
             let remedy = "move the journal away before starting Dropmill again"
             observer(.trouble(message: "\(error); \(remedy)"))
@@ -110,7 +111,7 @@ final class OpenedState: Sendable {
             try writer.close()
             try journal.endRun()
         } catch {
-            Self.report(error, in: folder, observer)
+            Self.report(error, store, observer)
         }
     }
 
@@ -119,12 +120,12 @@ final class OpenedState: Sendable {
         _ keeper: HistoryKeeper, now: @escaping @Sendable () -> Timestamp,
         _ observer: @escaping @Sendable (EngineEvent) -> Void
     ) {
-        let tidy = { @Sendable [folder] in
+        let tidy = { @Sendable [store] in
             do throws(JournalError) {
                 try keeper.run(at: now())
             } catch {
                 // The journal may have been closed meanwhile.
-                if !keeper.isEnding { Self.report(error, in: folder, observer) }
+                if !keeper.isEnding { Self.report(error, store, observer) }
             }
         }
         let timer = history.every(.seconds(3600), from: .seconds(10), leeway: .seconds(60), tidy)

@@ -143,8 +143,8 @@ import Testing
         let journal = try SQLiteJournal.open(writing: folder, durable: false)
         _ = try journal.beginRun(run)
         let state = OpenedState(
-            in: folder, trusting: [], lock: try FolderLock(folder, describedAs: "the state folder"), journal: journal,
-            lastRun: nil, boot: "b", observer: { _ in })
+            in: folder, trusting: [], lock: try FolderLock(folder, describedAs: "the state folder"),
+            store: SQLiteStore(in: folder), journal: journal, lastRun: nil, boot: "b", observer: { _ in })
         defer { state.close() }
         let warnings = Mutex<[String]>([])
         func look() {

@@ -54,10 +54,11 @@ final class EngineHarness: Sendable {
     func start(
         once: Bool = false, asking judge: FormatJudge? = nil, stall: Duration = .seconds(600),
         yielding: Duration = .seconds(60), jobsAtOnce: Int? = nil, history: HistoryRule = HistoryRule(),
-        now: @escaping @Sendable () -> Timestamp = { .now() }
+        journal: (any JournalStore)? = nil, now: @escaping @Sendable () -> Timestamp = { .now() }
     ) throws {
         var configuration = EngineConfiguration(
-            state: scratch.path("state"), once: once, history: history, judge: judge)
+            state: scratch.path("state"), journal: journal ?? SQLiteStore(in: scratch.path("state")), once: once,
+            history: history, judge: judge)
         configuration.now = now
         configuration.stall = stall
         configuration.yielding = yielding
@@ -164,7 +165,7 @@ final class EngineHarness: Sendable {
     }
 
     /// Its journal, while it runs.
-    var journal: SQLiteJournal? { engine.withLock { $0 }?.sync { $0.opened?.journal } }
+    var journal: SQLiteJournal? { engine.withLock { $0 }?.sync { $0.opened?.journal } as? SQLiteJournal }
 
     /// What it writes with: what is written beside it may come before what was noted earlier.
     var writer: JournalWriter? { engine.withLock { $0 }?.sync { $0.opened?.writer } }
