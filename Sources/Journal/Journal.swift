@@ -14,9 +14,12 @@ package protocol Journal: HistoryJournal {
     ///
     /// `intending`: jobs that are about to be moved, and soon over: those that have no rows yet get one together, until
     /// each has its own. No job is in both.
+    ///
+    /// Returns the jobs that are *fenced*: another node has taken them over, and nothing was written of them. All else
+    /// was. A journal that only one daemon writes to has none.
     func write(
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
-    ) throws(JournalError)
+    ) throws(JournalError) -> Set<JobID>
 
     /// Begins a run: says how the last one ended, and notes durably that this one has begun and not ended.
     func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord?
@@ -63,7 +66,8 @@ package protocol Journal: HistoryJournal {
 
 extension Journal {
     /// The same without any that are about to be moved.
-    package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+    @discardableResult
+    package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) -> Set<JobID> {
         try write(jobs, intending: [], pipelines: pipelines)
     }
 }

@@ -1,6 +1,6 @@
 @preconcurrency package import Dispatch
 import Files
-import PipelineKit
+package import PipelineKit
 import Synchronization
 
 /// Writes to the journal in batches, on a queue of its own: while one transaction runs the next batch gathers, and of
@@ -12,8 +12,8 @@ import Synchronization
 package final class JournalWriter: Sendable {
     /// Calls back after a time, on any thread.
     package typealias Alarm = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-    /// Called on the writer's queue: whether what was committed is durable.
-    package typealias Completion = @Sendable (Result<Void, JournalError>) -> Void
+    /// Called on the writer's queue: whether what was committed is durable, but for what was fenced of the transaction.
+    package typealias Completion = @Sendable (Result<Set<JobID>, JournalError>) -> Void
 
     /// How long a noted record waits at least, and at most twice; and how long until another try after a failure, at
     /// first and at most.
@@ -24,6 +24,7 @@ package final class JournalWriter: Sendable {
     private let queue: DispatchQueue
     private let alarm: Alarm
     private let report: @Sendable (JournalError?) -> Void
+    private let dropped: @Sendable (Set<JobID>) -> Void
     private let state = Mutex(State())
 
     private struct State {
@@ -48,14 +49,17 @@ package final class JournalWriter: Sendable {
     }
 
     /// A writer to a journal, which stays its owner's to close. `report` gets, on the writer's queue, why nothing
-    /// can be written when that begins or changes, and nil when it ends.
+    /// can be written when that begins or changes, and nil when it ends; `dropped` gets which jobs are fenced, before
+    /// those who wait for the transaction do.
     package init(
         journal: any Journal, queue: DispatchQueue = DispatchQueue(label: "dropmill.journal"), alarm: Alarm? = nil,
-        report: @escaping @Sendable (JournalError?) -> Void = { _ in }
+        report: @escaping @Sendable (JournalError?) -> Void = { _ in },
+        dropped: @escaping @Sendable (Set<JobID>) -> Void = { _ in }
     ) {
         self.journal = journal
         self.queue = queue
         self.report = report
+        self.dropped = dropped
         self.alarm =
             alarm ?? { @Sendable delay, body in
                 queue.after(delay, body)
@@ -88,29 +92,30 @@ package final class JournalWriter: Sendable {
     }
 
     /// Writes down what is about to be moved, and returns when that is durable: together for those jobs that have no
-    /// rows yet. What was noted of them before is not written any more.
-    package func commitIntents(_ records: [JobRecord]) throws(JournalError) {
-        _ = try commit(records, areIntents: true, unless: { @Sendable in false })
+    /// rows yet. What was noted of them before is not written any more. Returns which are fenced: those must not be
+    /// moved.
+    package func commitIntents(_ records: [JobRecord]) throws(JournalError) -> Set<JobID> {
+        try commit(records, areIntents: true, unless: { @Sendable in false }) ?? []
     }
 
-    /// The same, and returns when they are durable. Written on the calling thread, or by another's transaction where
-    /// one takes them along. Not to be called on the writer's queue.
-    package func commit(_ records: [JobRecord]) throws(JournalError) {
-        _ = try commit(records, unless: { @Sendable in false })
+    /// The same, and returns which are fenced when all others are durable. Written on the calling thread, or by
+    /// another's transaction where one takes them along. Not to be called on the writer's queue.
+    package func commit(_ records: [JobRecord]) throws(JournalError) -> Set<JobID> {
+        try commit(records, unless: { @Sendable in false }) ?? []
     }
 
     /// The same, unless they are out of date once nothing can be given before them: what makes them so is noted after
-    /// that, and replaces them. Returns whether they were taken.
+    /// that, and replaces them. Returns nil where they were not taken.
     package func commit(
         _ records: [JobRecord], unless isOutOfDate: @Sendable () -> Bool
-    ) throws(JournalError) -> Bool {
+    ) throws(JournalError) -> Set<JobID>? {
         try commit(records, areIntents: false, unless: isOutOfDate)
     }
 
     private func commit(
         _ records: [JobRecord], areIntents: Bool, unless isOutOfDate: @Sendable () -> Bool
-    ) throws(JournalError) -> Bool {
-        let outcome = Mutex<Result<Void, JournalError>?>(nil)
+    ) throws(JournalError) -> Set<JobID>? {
+        let outcome = Mutex<Result<Set<JobID>, JournalError>?>(nil)
         let isTaken = try state.withLock { state throws(JournalError) in
             guard !state.isClosed else { throw Self.closed }
             guard !isOutOfDate() else { return false }
@@ -119,14 +124,14 @@ package final class JournalWriter: Sendable {
             }
             return true
         }
-        guard isTaken else { return false }
+        guard isTaken else { return nil }
         queue.sync {
             if outcome.withLock({ $0 == nil }) { _ = write(.committed) }
         }
         // Whoever writes takes every record that waits; without an answer nothing may be taken for durable.
         guard let result = outcome.withLock({ $0 }) else { throw Self.closed }
-        try result.get()
-        return true
+        let fenced = try result.get()
+        return fenced.isEmpty ? [] : fenced.intersection(records.map(\.id))
     }
 
     private static var closed: JournalError {
@@ -197,12 +202,15 @@ package final class JournalWriter: Sendable {
             return (batch, portion == .due && state.setsAlarm())
         }
         if hasMore { setAlarm(Self.delay) }
-        var result = Result<Void, JournalError>.success(())
+        var result = Result<Set<JobID>, JournalError>.success([])
         if batch.hasRows {
             do throws(JournalError) {
                 let (intending, jobs) = batch.jobs
-                try journal.write(jobs, intending: intending, pipelines: Array(batch.pipelines.values))
+                let fenced = try journal.write(
+                    jobs, intending: intending, pipelines: Array(batch.pipelines.values))
+                result = .success(fenced)
                 succeeded()
+                if !fenced.isEmpty { dropped(fenced) }
             } catch {
                 failed(batch, error)
                 result = .failure(error)

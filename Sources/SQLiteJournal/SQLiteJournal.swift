@@ -102,7 +102,7 @@ package final class SQLiteJournal: EngineJournal, Sendable {
 
     package func write(
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
-    ) throws(JournalError) {
+    ) throws(JournalError) -> Set<JobID> {
         let known = known.withLock { $0 }
         var (jobs, intending) = (jobs, intending)
         // Seldom any.
@@ -130,6 +130,7 @@ package final class SQLiteJournal: EngineJournal, Sendable {
             now.wrote(jobs)
             if !intending.isEmpty { now.wrote(settlement: known.next, of: intending.map(\.id)) }
         }
+        return []
     }
 
     /// A row that is new is inserted: for an UPSERT SQLite prepares to undo it by itself, and a row that is written

@@ -59,6 +59,7 @@ import Testing
             Omission("forget") { if case .forget = $0 { true } else { false } },
             Omission("quarantine") { if case .quarantine = $0 { true } else { false } },
             Omission("callOff") { if case .callOff = $0 { true } else { false } },
+            Omission("drop") { if case .drop = $0 { true } else { false } },
             Omission("withdraw") { if case .withdraw = $0 { true } else { false } },
             Omission("pause") { if case .pause = $0 { true } else { false } },
             Omission("resume") { if case .resume = $0 { true } else { false } },

@@ -95,6 +95,11 @@ import Testing
             .deferred(stage: 1, failures: 2, later), .calledOff(id, bad), .settling(.failed(bad)),
             [.write(id), .settle(id, .failed(bad))]),
         Row(.settling(.processed), .calledOff(id, bad), .settling(.processed), []),
+
+        Row(.queued(stage: 1, failures: 1), .fenced(id), nil, [.drop(id)]),
+        Row(.deferred(stage: 1, failures: 2, later), .fenced(id), nil, [.drop(id)]),
+        Row(.settling(.processed), .fenced(id), nil, [.drop(id)]),
+        Row(.settling(.failed(bad)), .fenced(id), nil, [.drop(id)]),
         Row(.settling(.failed(later)), .calledOff(id, bad), .settling(.failed(later)), []),
 
         Row(.deferred(stage: 1, failures: 2, later), .due(id), .queued(stage: 1, failures: 2), run(1)),

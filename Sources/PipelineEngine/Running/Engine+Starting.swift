@@ -92,7 +92,7 @@ nonisolated extension Engine {
             let state = OpenedState(
                 in: configuration.state, trusting: pipelines.flatMap(\.trust), members: configuration.members,
                 lock: lock, store: configuration.journal, journal: journal, lastRun: lastRun, boot: boot,
-                observer: observer)
+                observer: observer, dropped: { @Sendable [weak self] in self?.drop($0) })
             state.keepInPlace(run, observer) { @Sendable [weak self] in self?.writeAll() }
             return (state, unfinished, holds)
         } catch {

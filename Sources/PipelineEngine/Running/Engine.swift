@@ -272,6 +272,14 @@ package actor Engine: QueueActor {
         }
     }
 
+    /// Other nodes have taken these jobs over.
+    nonisolated func drop(_ ids: Set<JobID>) {
+        enqueue { engine in
+            for runner in engine.all { runner.drop(ids) }
+            engine.finishIfDone()
+        }
+    }
+
     /// Those of this generation come last: they may be given what earlier ones had.
     var all: [PipelineRunner] { retired + tails + runners }
 

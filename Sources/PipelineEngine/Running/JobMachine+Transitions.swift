@@ -82,6 +82,7 @@ extension JobMachine {
             hold(id, &turn)
             stopWorking(because: failure, of: id, &turn)
         case .lost(let id): lose(id, &turn)
+        case .fenced(let id): drop(id, &turn)
         case .calledOff(let id, let failure): callOff(id, because: failure, &turn)
         case .bumped(let id, let isLast): bump(id, last: isLast)
         // Where the pause was over in the same batch they go on.
@@ -128,5 +129,13 @@ extension JobMachine {
         held.removeAll { $0 == id }
         turn.effects.append(.forget(id))
         endProbe(id, &turn)
+    }
+
+    private mutating func drop(_ id: JobID, _ turn: inout Turn) {
+        guard jobs[id] != nil else { return }
+        giveUpProbe(id, &turn)
+        jobs[id] = nil
+        held.removeAll { $0 == id }
+        turn.effects.append(.drop(id))
     }
 }

@@ -99,6 +99,8 @@ struct JobMachine: Sendable, Equatable {
         /// it may have dropped.
         case outputsLost(JobID, Failure)
         case lost(JobID)
+        /// Another node has taken it over.
+        case fenced(JobID)
         /// A person calls it off. A job in settlement goes on.
         case calledOff(JobID, Failure)
         /// A person puts it first, or last, of those that are held.
@@ -152,6 +154,8 @@ struct JobMachine: Sendable, Equatable {
         case release(JobID, JobState.Outcome, recoveries: Int)
         /// It is lost: its drop cannot be found.
         case forget(JobID)
+        /// It is another node's: call off the worker that has it, and touch and record nothing of it.
+        case drop(JobID)
         /// Send `admitted` when it may run alone.
         case quarantine(JobID)
         /// Withdraw what no worker has started; then `withdrawn`.

@@ -41,6 +41,7 @@ package struct LoneRelease {
         return try pipeline(of: found, journal).map { .goes($0.inbox) } ?? .refused(nowhere)
     }
 
+    private static let elsewhere = "another node has taken it over; release it again"
     private static let nowhere = "its folder is not in the work folder; 'dropmill doctor' says more"
 
     /// Its pipeline, with the work folder that it is in; nil where none is known that has it.
@@ -67,7 +68,7 @@ package struct LoneRelease {
             return .refused(Failure.outside(strange, of: job).summary)
         }
         // What is under way is on record before: a start, or the next call, goes on with it.
-        try writer.commit([record])
+        guard try writer.commit([record]).isEmpty else { return .refused(Self.elsewhere) }
         let settlement = Settlement(job: job, record: record, outcome: .failed(failure), report: nil)
         var batch = SettlementBatch([settlement], spool: spool, journal: writer, names: NameChooser())
         batch.prepare()
@@ -81,6 +82,7 @@ package struct LoneRelease {
         }
         switch result {
         case .settled: return settlement.record.original.map { .went($0) } ?? .goes(spool.pipeline.inbox)
+        case .fenced: return .refused(Self.elsewhere)
         case .failed(let failure), .outputsLost(let failure): return .waits("\(failure.summary) \(failure.remedy)")
         }
     }

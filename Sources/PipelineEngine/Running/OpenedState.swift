@@ -44,7 +44,8 @@ final class OpenedState: Sendable {
     init(
         in folder: FilePath, trusting trusted: [FilePath], members: gid_t? = nil, lock: FolderLock,
         store: any JournalStore, journal: any EngineJournal, lastRun: RunRecord?, boot: String,
-        observer: @escaping @Sendable (EngineEvent) -> Void
+        observer: @escaping @Sendable (EngineEvent) -> Void,
+        dropped: @escaping @Sendable (Set<JobID>) -> Void = { _ in }
     ) {
         self.folder = folder
         self.trusted = trusted
@@ -57,7 +58,7 @@ final class OpenedState: Sendable {
         let report: @Sendable (JournalError?) -> Void = { error in
             if let error { Self.report(error, store, observer) }
         }
-        writer = JournalWriter(journal: journal, report: report)
+        writer = JournalWriter(journal: journal, report: report, dropped: dropped)
     }
 
     /// Reports what is wrong with the journal of a running daemon; damage is noted for the next start.

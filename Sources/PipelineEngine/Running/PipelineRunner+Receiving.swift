@@ -140,9 +140,13 @@ extension PipelineRunner {
     func receive(_ outcomes: [Settler.Outcome]) {
         for (settlement, result) in outcomes {
             jobs[settlement.job.id]?.settled(settlement)
-            if case .settled = result { send(.settled(settlement.job.id)) }
+            switch result {
+            case .settled: send(.settled(settlement.job.id))
+            case .fenced: send(.fenced(settlement.job.id))
+            case .failed, .outputsLost: break
+            }
         }
-        let failed = outcomes.filter { if case .settled = $0.result { false } else { true } }
+        let failed = outcomes.filter { $0.result.isFailure }
         guard !failed.isEmpty else { return }
         look(for: failed.map(\.settlement.job.id)) { runner, gone in
             for (settlement, result) in failed {
@@ -155,7 +159,7 @@ extension PipelineRunner {
     private func receive(_ result: Settlement.Result, of settlement: Settlement, _ isGone: Bool) {
         let id = settlement.job.id
         switch result {
-        case .settled: break
+        case .settled, .fenced: break
         case .failed where isGone, .outputsLost where isGone: send(.lost(id))
         // There is nothing else that it could come to.
         case .failed(let failure) where failure.isMissing && settlement.isRelease: send(.lost(id))
@@ -167,6 +171,16 @@ extension PipelineRunner {
             jobs[id]?.record.lostOutputs(because: failure, at: .now())
             send(.outputsLost(id, failure))
         }
+    }
+
+    /// Other nodes have taken these over.
+    func drop(_ ids: Set<JobID>) {
+        let own = ids.filter { machine.jobs[$0] != nil }.sorted()
+        guard let first = own.first else { return }
+        let jobs = own.count == 1 ? "job \(first) was" : "\(own.count) jobs, such as \(first), were"
+        warn("\(jobs) taken over by another node, which goes on with what is in the work folder")
+        for id in own { send(.fenced(id)) }
+        endTurn()
     }
 
     func warn(_ message: String) { observer(.warning(pipeline: pipeline.name, message: message)) }

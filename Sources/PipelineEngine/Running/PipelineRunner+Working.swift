@@ -17,13 +17,13 @@ extension PipelineRunner {
             var record = active.record
             record.state = .running
             work.before = { @Sendable [journal, record] cancellation throws(Failure) in
-                let isOnRecord: Bool
+                let fenced: Set<JobID>?
                 do throws(JournalError) {
-                    isOnRecord = try journal.commit([record], unless: { @Sendable in cancellation.isCancelled })
+                    fenced = try journal.commit([record], unless: { @Sendable in cancellation.isCancelled })
                 } catch {
                     throw Failure(error)
                 }
-                guard isOnRecord else { throw .cancelled }
+                guard fenced == [] else { throw .cancelled }
             }
         }
         submit(work)

@@ -155,6 +155,7 @@ final class PipelineRunner {
         case .wait(let id, let delay): later(delay) { runner in runner.send(.due(id)) }
         case .release(let id, let outcome, let recoveries): release(id, outcome, recoveries: recoveries)
         case .forget(let id): forget(id)
+        case .drop(let id): drop(id)
         case .quarantine(let id): quarantine(id)
         case .withdraw: send(.withdrawn(workers.flatMap { $0.withdraw() }.map(\.job.id)))
         case .pause(let failure, let isNews):
@@ -194,6 +195,13 @@ final class PipelineRunner {
     private func forget(_ id: JobID) {
         guard let active = jobs.removeValue(forKey: id) else { return }
         lose(active.job, active.record, because: "its folder is gone from the work folder")
+        released.append(active.job)
+    }
+
+    /// Its folder and what is on record of it are another node's.
+    private func drop(_ id: JobID) {
+        for stage in workers { stage.drop(id) }
+        guard let active = jobs.removeValue(forKey: id) else { return }
         released.append(active.job)
     }
 

@@ -50,6 +50,7 @@ extension SettlementBatch {
 
     private mutating func fail(_ index: Int, _ failure: Failure) {
         hasFailedMove = true
+        guard !steps[index].isFenced else { return }
         steps[index].failure = failure
         if failure.class == .file { takeBack(index) }
     }
@@ -150,30 +151,50 @@ extension SettlementBatch {
                 let moves = steps[index].moves[number]
                 let folder = moves.last?.target.removingLastComponent()
                 if let folder { try mover.makeFolder(folder, for: placement.role) }
-                let made: [Intent]?
+                let isMade: Bool
                 do throws(IOError) {
-                    made = try mover.carryOut(
-                        moves, of: job, isReplay: steps[index].isReplay, isFailure: placement.isFailure)
+                    isMade = try carryOut(moves, index, isFailure: placement.isFailure)
                 } catch {
                     // It was empty, and has just gone as such (`keep`).
                     guard !hasMadeAgain, let folder, mover.forget(ifRemoved: folder) else { throw error }
                     hasMadeAgain = true
                     continue
                 }
-                if let made {
-                    steps[index].made += made
-                    return true
-                }
+                if isMade { return true }
                 guard choosing else { return false }
                 try chooseAgain(number, index)
             }
         } catch {
+            guard !steps[index].isFenced else { throw .cancelled }
             if try isMissing(index, error) { throw .missing(job.original, of: job) }
             guard error.isOfReading(job) || error.isOfMoving(placement.source, of: job) else { throw .settling(error) }
             guard placement.isFailure else { throw .ofDrop(error) }
             try leave(number, index, because: error)
             return try move(number, index, choosing: true)
         }
+    }
+
+    /// Makes moves, all or none; false where a name is taken.
+    private mutating func carryOut(_ moves: [Intent], _ index: Int, isFailure: Bool) throws(IOError) -> Bool {
+        let job = steps[index].settlement.job
+        var (made, vain): ([Intent]?, [Intent]) = (nil, [])
+        do throws(IOError) {
+            made = try mover.carryOut(
+                moves, of: job, isReplay: steps[index].isReplay, isFailure: isFailure, vain: &vain)
+        } catch {
+            try takeBack(vain, index)
+            throw error
+        }
+        try takeBack(vain, index)
+        steps[index].made += made ?? []
+        return made != nil
+    }
+
+    /// Unless another node goes on from there.
+    private mutating func takeBack(_ made: [Intent], _ index: Int) throws(IOError) {
+        guard !made.isEmpty else { return }
+        try requireOwn(index)
+        try mover.takeBack(made, of: steps[index].settlement.job)
     }
 
     /// Whether a drop left its folder after its claim, and not by us: nobody looked for it before its move.
@@ -227,10 +248,10 @@ extension SettlementBatch {
     /// tried again, and comes here again.
     private mutating func takeBack(_ index: Int) {
         do throws(IOError) {
-            try mover.takeBack(steps[index].made, of: steps[index].settlement.job)
+            try takeBack(steps[index].made, index)
             steps[index].made = []
         } catch {
-            steps[index].failure = .unsettled(error)
+            if !steps[index].isFenced { steps[index].failure = .unsettled(error) }
         }
     }
 }

@@ -25,6 +25,8 @@ struct SettlementBatch {
         var aside: FilePath?
         var failure: Failure?
         var hasLostOutputs = false
+        /// Whether another node has it by now; `failure` says that, too.
+        var isFenced = false
 
         /// Where the original of a failed job is, if no move brought it to `failed`.
         var keptOriginal: FilePath? {
@@ -35,6 +37,7 @@ struct SettlementBatch {
         }
 
         var outcome: Settler.Outcome {
+            if isFenced { return (settlement, .fenced) }
             guard let failure else { return (settlement, .settled) }
             return (settlement, hasLostOutputs ? .outputsLost(failure) : .failed(failure))
         }
@@ -83,8 +86,9 @@ struct SettlementBatch {
         }
 
         /// The outcome once that record was written, or was not: then the old one stands.
-        func outcome(_ written: Result<Void, JournalError>, with record: JobRecord) -> Settler.Outcome {
+        func outcome(_ written: Result<Set<JobID>, JournalError>, with record: JobRecord) -> Settler.Outcome {
             switch written {
+            case .success(let fenced) where fenced.contains(record.id): return (settlement, .fenced)
             case .success:
                 var settlement = settlement
                 settlement.record = record
@@ -165,8 +169,9 @@ struct SettlementBatch {
             deliver(
                 zip(steps, ended).map { step, record in
                     guard let record else { return step.outcome }
-                    if case .success = result, step.aside == nil { work.free(step.settlement.job.folder) }
-                    return step.outcome(result, with: record)
+                    let outcome = step.outcome(result, with: record)
+                    if case .settled = outcome.result, step.aside == nil { work.free(step.settlement.job.folder) }
+                    return outcome
                 })
         }
     }
@@ -186,7 +191,7 @@ struct SettlementBatch {
     }
 
     /// Brings changed records of these jobs to the journal and waits for it. Where that fails the records stay as they
-    /// were: what is not written down was not decided.
+    /// were: what is not written down was not decided. What is fenced goes no further.
     private mutating func commit(_ indices: [Int], _ change: (inout JobRecord, Step) -> Void) {
         let good = indices.filter { steps[$0].failure == nil }
         guard !good.isEmpty else { return }
@@ -196,11 +201,31 @@ struct SettlementBatch {
             return record
         }
         do throws(JournalError) {
-            try journal.commitIntents(records)
-            for (index, record) in zip(good, records) { steps[index].settlement.record = record }
+            let fenced = try journal.commitIntents(records)
+            for (index, record) in zip(good, records) {
+                steps[index].settlement.record = record
+                if fenced.contains(record.id) { drop(index) }
+            }
         } catch {
             for index in good { steps[index].failure = Failure(error) }
         }
+    }
+
+    /// Nothing of it is touched any more.
+    private mutating func drop(_ index: Int) {
+        steps[index].isFenced = true
+        steps[index].failure = .cancelled
+    }
+
+    /// Asks whether a job is still this node's, before something of it is moved that no intent says.
+    mutating func requireOwn(_ index: Int) throws(IOError) {
+        do throws(JournalError) {
+            if try journal.commit([steps[index].settlement.record]).isEmpty { return }
+            drop(index)
+        } catch {
+            steps[index].failure = Failure(error)
+        }
+        throw IOError("write to the journal for", steps[index].settlement.job.folder, .ioError)
     }
 
     // MARK: Syncing

@@ -55,6 +55,8 @@ package final class StageWorkers: Sendable {
         var waiting: WorkQueue
         var idle: [Int]
         var running: [Int: Running] = [:]
+        /// Jobs whose runs are to leave their folders as they are.
+        var dropped: Set<JobID> = []
         var isStopped = false
         /// How many runs of those before are not over: as many workers, or all there are, begin nothing.
         var earlier = 0
@@ -166,6 +168,17 @@ package final class StageWorkers: Sendable {
         }
     }
 
+    /// Calls a job off that another node has by now: what is in its folder is not removed.
+    func drop(_ id: JobID) {
+        state.withLock { state in
+            guard state.waiting.remove(id) == nil,
+                let running = state.running.values.first(where: { $0.work.job.id == id })
+            else { return }
+            state.dropped.insert(id)
+            running.cancellation.cancel()
+        }
+    }
+
     /// Puts a job that no worker has begun first or last in line; false where there is none.
     func bump(_ id: JobID, last isLast: Bool) -> Bool {
         state.withLock { $0.waiting.bump(id, last: isLast) }
@@ -222,7 +235,7 @@ package final class StageWorkers: Sendable {
             return try entry.stage.run(running.work.payload, in: context)
         } catch {
             // What was written so far is useless, and its space may be what is missing.
-            if error.class != .file { removeScratch(scratch) }
+            if error.class != .file, !isDropped(job.id) { removeScratch(scratch) }
             guard error.class == .cancelled, running.cancellation.reason == .timeout, let timeout = entry.timeout else {
                 throw error
             }
@@ -237,6 +250,8 @@ package final class StageWorkers: Sendable {
         timer.activate()
         return timer
     }
+
+    private func isDropped(_ id: JobID) -> Bool { state.withLock { $0.dropped.remove(id) != nil } }
 
     private func removeScratch(_ scratch: FilePath) {
         do throws(IOError) {

@@ -57,7 +57,7 @@ struct Mover {
     }
 
     /// Makes the moves of one placement and returns those that are made; nil where a name turned out to be taken: then
-    /// none is.
+    /// none is to be. `vain`: those that were made and are to be taken back, which is the caller's to do.
     ///
     /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its
     /// source is gone: nobody else takes things from a job's folder, and who fetched the target meanwhile did what it
@@ -65,7 +65,7 @@ struct Mover {
     ///
     /// `isFailure`: whether the original, where it is copied, is given back to its sender.
     mutating func carryOut(
-        _ intents: [Intent], of job: Job, isReplay: Bool, isFailure: Bool
+        _ intents: [Intent], of job: Job, isReplay: Bool, isFailure: Bool, vain: inout [Intent]
     ) throws(IOError) -> [Intent]? {
         var made: [Intent] = []
         for intent in intents {
@@ -93,12 +93,12 @@ struct Mover {
                 case .others: move = .taken
                 }
             } catch {
-                try takeBack(made, of: job)
+                vain = made
                 throw error
             }
             switch move {
             case .taken:
-                try takeBack(made, of: job)
+                vain = made
                 return nil
             case .renamed: break
             case .copied: copied.insert(intent.source)

@@ -47,8 +47,17 @@ package struct Settlement: Sendable {
         case settled
         /// It failed; the recorded decisions stand.
         case failed(Failure)
+        /// Another node has taken it over; nothing of it was moved since that is known.
+        case fenced
         /// The outputs could not be synced and must be created again.
         case outputsLost(Failure)
+
+        var isFailure: Bool {
+            switch self {
+            case .settled, .fenced: false
+            case .failed, .outputsLost: true
+            }
+        }
     }
 
     /// What is in the job's folder.

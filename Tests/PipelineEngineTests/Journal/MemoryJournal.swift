@@ -7,7 +7,7 @@ import SystemPackage
 
 /// A journal that forgets: it shows that the contract does not depend on SQLite, and lets tests of what stands on the
 /// journal see each transaction and make one fail.
-final class MemoryJournal: Journal {
+final class MemoryJournal: EngineJournal, Sendable {
     struct Note {
         var job: JobID
         var file: SentFile
@@ -15,6 +15,8 @@ final class MemoryJournal: Journal {
     }
 
     struct Contents {
+        /// Which jobs another node has taken over by the time that this is to be written of them.
+        var isFenced: (@Sendable (JobRecord) -> Bool)?
         var jobs: [JobID: JobRecord] = [:]
         var figures: [String: Figures] = [:]
         var pipelines: [String: PipelineRecord] = [:]
@@ -36,17 +38,19 @@ final class MemoryJournal: Journal {
 
     func write(
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
-    ) throws(JournalError) {
-        let jobs = jobs + intending
+    ) throws(JournalError) -> Set<JobID> {
         contents.withLock { $0.whileWriting }?()
-        let failure = contents.withLock { contents -> JournalError? in
-            guard contents.failures.isEmpty else { return contents.failures.removeFirst() }
-            contents.transactions.append(jobs)
-            for job in jobs { Self.put(job, in: &contents) }
+        let result = contents.withLock { contents -> Result<Set<JobID>, JournalError> in
+            guard contents.failures.isEmpty else { return .failure(contents.failures.removeFirst()) }
+            let jobs = jobs + intending
+            let fenced = Set(jobs.filter { contents.isFenced?($0) ?? false }.map(\.id))
+            let own = jobs.filter { !fenced.contains($0.id) }
+            contents.transactions.append(own)
+            for job in own { Self.put(job, in: &contents) }
             for pipeline in pipelines { contents.pipelines[pipeline.name] = pipeline }
-            return nil
+            return .success(fenced)
         }
-        if let failure { throw failure }
+        return try result.get()
     }
 
     private static func put(_ job: JobRecord, in contents: inout Contents) {
@@ -269,4 +273,10 @@ final class MemoryJournal: Journal {
     func probe() {}
 
     func close() {}
+
+    func makeDurable() {}
+
+    func mend(_ run: RunRecord) -> JournalMending? { nil }
+
+    func releaseMemory() {}
 }

@@ -39,7 +39,7 @@ struct SettlementRowTests {
         let journal = try open()
         defer { journal.close() }
         let jobs = try (1...3).map(job)
-        try journal.write([], intending: jobs, pipelines: [])
+        _ = try journal.write([], intending: jobs, pipelines: [])
         #expect(try counts(journal) == [0, 1])
         #expect(try journal.unfinished() == jobs)
         #expect(try journal.job(jobs[1].id) == jobs[1])
@@ -69,8 +69,8 @@ struct SettlementRowTests {
     func laterRun() throws {
         let jobs = try (1...3).map(job)
         let first = try open()
-        try first.write([], intending: Array(jobs[..<2]), pipelines: [])
-        try first.write([], intending: [jobs[2]], pipelines: [])
+        _ = try first.write([], intending: Array(jobs[..<2]), pipelines: [])
+        _ = try first.write([], intending: [jobs[2]], pipelines: [])
         first.close()
         let second = try open()
         defer { second.close() }
@@ -78,7 +78,7 @@ struct SettlementRowTests {
         try second.write([over(jobs[0]), over(jobs[2])], pipelines: [])
         #expect(try counts(second) == [2, 1])
         // Their numbers are never given twice while one is there.
-        try second.write([], intending: [try job(4)], pipelines: [])
+        _ = try second.write([], intending: [try job(4)], pipelines: [])
         try second.write([over(jobs[1])], pipelines: [])
         #expect(try counts(second) == [3, 1])
         #expect(try second.unfinished().map(\.id) == [JournalSamples.id(4)])
@@ -92,12 +92,12 @@ struct SettlementRowTests {
         var noted = first
         (noted.state, noted.intents) = (.running, [])
         try journal.write([noted], pipelines: [])
-        try journal.write([], intending: [first, second], pipelines: [])
+        _ = try journal.write([], intending: [first, second], pipelines: [])
         #expect(try counts(journal) == [1, 1])
         #expect(try journal.unfinished() == [first, second])
         var again = second
         again.intents[0].target = "/elsewhere/other"
-        try journal.write([], intending: [again], pipelines: [])
+        _ = try journal.write([], intending: [again], pipelines: [])
         #expect(try counts(journal) == [2, 0])
         #expect(try journal.unfinished() == [first, again])
     }
@@ -107,7 +107,7 @@ struct SettlementRowTests {
         let journal = try open()
         defer { journal.close() }
         let record = try job(1)
-        try journal.write([], intending: [record], pipelines: [])
+        _ = try journal.write([], intending: [record], pipelines: [])
         let other = try Connection(scratch.path("journal.sqlite").string, for: .writing)
         try other.execute("CREATE TRIGGER full BEFORE INSERT ON jobs BEGIN SELECT RAISE(FAIL, 'no room'); END")
         #expect(throws: JournalError.self) { try journal.write([over(record)], pipelines: []) }
@@ -136,7 +136,7 @@ struct SettlementRowTests {
         #expect(RowBlob.rows(of: []) == nil)
         let journal = try open()
         defer { journal.close() }
-        try journal.write([], intending: [try job(1)], pipelines: [])
+        _ = try journal.write([], intending: [try job(1)], pipelines: [])
         try Connection(scratch.path("journal.sqlite").string, for: .writing)
             .execute("UPDATE settlements SET jobs = x'1B07'")
         #expect(throws: JournalError.self) { try journal.unfinished() }

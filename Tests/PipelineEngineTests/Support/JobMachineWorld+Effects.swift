@@ -49,6 +49,18 @@ extension JobMachineWorld {
             if !ended.insert(id).inserted { problems.append("\(id) ends twice") }
             records[id] = nil
             folders.remove(id)
+        case .drop(let id):
+            if !taken.contains(id) { problems.append("\(id) is dropped, and nobody has it") }
+            if !ended.insert(id).inserted { problems.append("\(id) ends twice") }
+            records[id] = nil
+            folders.remove(id)
+            // What is under way may be over before it is called off.
+            pending.removeAll { next in
+                switch next {
+                case .begin(id), .notify(id): true
+                default: false
+                }
+            }
         case .callOff(let id):
             if pending.contains(.begin(id)) {
                 pending.removeAll { $0 == .begin(id) }

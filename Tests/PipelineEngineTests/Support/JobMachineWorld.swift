@@ -51,6 +51,8 @@ struct JobMachineWorld {
     /// Jobs whose folders are there.
     var folders: Set<JobID> = []
     var ended: Set<JobID> = []
+    /// Those that another node has.
+    var taken: Set<JobID> = []
     /// Whether the surroundings are in disorder.
     var isTroubled = false
     var isClaiming = true
@@ -103,6 +105,7 @@ struct JobMachineWorld {
             case 7: send([.intakeFailed(failure(.environment))])
             case 8 where random.next() % 4 == 0: lose()
             case 9 where random.next() % 4 == 0: crash()
+            case 10 where random.next() % 4 == 0: fence()
             case 10: callOff()
             case 11: bump()
             case 12: yield(!isYielding)
@@ -145,6 +148,15 @@ struct JobMachineWorld {
         folders.remove(id)
         pending.removeAll { $0.job == id || $0 == .due(id) }
         send([.lost(id)])
+    }
+
+    /// Another node takes one over, whatever is done with it here. Answers that are late may still be heard.
+    mutating func fence() {
+        let ids = machine.jobs.keys.sorted()
+        guard !ids.isEmpty else { return }
+        let id = ids[Int(random.next() % UInt64(ids.count))]
+        taken.insert(id)
+        send([.fenced(id)])
     }
 
     mutating func callOff() {
