@@ -93,6 +93,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
+        .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -135,6 +136,9 @@ let package = Package(
             name: "SQLiteJournal",
             dependencies: ["Files", "PipelineKit", "Journal", "SQLite", "CLinux", "CVersion", system],
             swiftSettings: strict),
+        .target(
+            name: "PostgresJournal",
+            dependencies: ["Files", "PipelineKit", "Journal", "CPostgres", "CLinux", system], swiftSettings: strict),
         .target(
             name: "PipelineEngine",
             dependencies: [
@@ -230,8 +234,8 @@ let package = Package(
         .testTarget(
             name: "PipelineEngineTests",
             dependencies: [
-                "PipelineEngine", "Doctor", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Files",
-                "PipelineKit", "Digests", "SQLite", "TestSupport",
+                "PipelineEngine", "Doctor", "FolderWatch", "Readiness", "Journal", "PostgresJournal", "SQLiteJournal",
+                "Files", "PipelineKit", "Digests", "SQLite", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

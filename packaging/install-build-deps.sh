@@ -5,8 +5,8 @@
 # Says what it does; does nothing when all is there.
 set -eu
 
-build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 util-linux logrotate bindfs acl file binutils mandoc groff-base debootstrap systemd-container prometheus chromium fonts-noto-core python3 python3-venv python3-jsonschema python3-yaml"
+build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libpq-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 postgresql util-linux logrotate bindfs acl file binutils mandoc groff-base debootstrap systemd-container prometheus chromium fonts-noto-core python3 python3-venv python3-jsonschema python3-yaml"
 deb="dpkg-dev binutils lintian debootstrap umoci patchelf xz-utils"
 packages="bagit prometheus_client playwright axe-playwright-python schemathesis"
 modules="bagit, prometheus_client, playwright, axe_playwright_python, schemathesis"

@@ -17,10 +17,11 @@ package struct JournalError: Error, Sendable, Hashable {
 
     package let kind: Kind
     package let message: String
+    /// What to do about it, where that is not as for a journal in a file.
+    private let ownRemedy: String?
 
-    package init(_ kind: Kind, _ message: String) {
-        self.kind = kind
-        self.message = message
+    package init(_ kind: Kind, _ message: String, remedy: String? = nil) {
+        (self.kind, self.message, ownRemedy) = (kind, message, remedy)
     }
 
     /// That of the failure that it is for a job.
@@ -28,7 +29,8 @@ package struct JournalError: Error, Sendable, Hashable {
 
     /// What to do when a running daemon meets it: a sentence.
     package var remedy: String {
-        switch kind {
+        if let ownRemedy { return ownRemedy }
+        return switch kind {
         case .corrupt:
             "Restart Dropmill: it moves the damaged journal aside and keeps every job."
         case .environment, .missing, .newer:

@@ -82,6 +82,8 @@ import Testing
         ("Sources/PipelineKit/A.swift", "package struct B {}", "'B' belongs in a file of its name"),
         ("Sources/PipelineKit/A+B.swift", "extension A {}\n@MainActor final class B {}", "A+B.swift:2: 'B' belongs"),
         ("Sources/PipelineEngine/A.swift", "import SQLite", "must not import 'SQLite'"),
+        ("Sources/PipelineEngine/A.swift", "import SQLiteJournal", "must not import 'SQLiteJournal'"),
+        ("Sources/SQLiteJournal/A.swift", "import CPostgres", "must not import 'CPostgres'"),
         ("Sources/PipelineKit/A.swift", "import class Foundation.NSLock", "must not import 'Foundation'"),
         ("Sources/PipelineKit/A.swift", "let a = try" + "! b()", "traps"),
         ("Sources/PipelineKit/A.swift", "let a = b as" + "! C", "traps"),

@@ -1,8 +1,8 @@
 extension HouseRules {
     /// Who knows stages by their descriptors alone.
     private static let kindless: Set<String> = [
-        "Files", "PipelineKit", "PipelineEngine", "FolderWatch", "Readiness", "Journal", "SQLiteJournal",
-        "PipelineConfig",
+        "Files", "PipelineKit", "PipelineEngine", "FolderWatch", "Readiness", "Journal", "PostgresJournal",
+        "SQLiteJournal", "PipelineConfig",
     ]
 
     /// The kinds that Dropmill brings along, as their descriptors say them.

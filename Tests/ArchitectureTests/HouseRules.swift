@@ -18,6 +18,7 @@ enum HouseRules {
         "Readiness": ["Files", "FolderWatch", "PipelineKit", "CLinux", "Digests"],
         "Journal": ["Files", "PipelineKit"],
         "BuiltinStages": ["Files", "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
+        "PostgresJournal": ["Files", "PipelineKit", "CLinux", "CPostgres", "Journal"],
         "SQLiteJournal": ["Files", "PipelineKit", "CLinux", "CVersion", "Journal", "SQLite"],
         "PipelineEngine": ["Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "Journal"],
         "Retention": ["Files", "PipelineKit", "Journal", "Archive"],

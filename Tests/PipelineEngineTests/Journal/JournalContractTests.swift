@@ -5,18 +5,25 @@ import TestSupport
 import Testing
 
 @testable import Journal
+@testable import PostgresJournal
 @testable import SQLiteJournal
 
 /// The journals that there are. Each new one gets a case here and passes what is below.
 enum JournalImplementation: CaseIterable, Sendable {
     case memory
     case sqlite
+    case postgres
+
+    static var allCases: [Self] { [.memory, .sqlite] + (PostgresServer.isPossible ? [.postgres] : []) }
 
     /// An empty journal of this kind.
     func make(in scratch: ScratchFolder) throws -> any Journal {
         switch self {
         case .memory: MemoryJournal()
         case .sqlite: try SQLiteJournal.open(writing: scratch.path, durable: false)
+        case .postgres:
+            try PostgresJournal.open(
+                try PostgresServer.shared.get().schema(), as: Incarnation(of: "test", version: "1"))
         }
     }
 }

@@ -1,0 +1,27 @@
+package import PipelineKit
+
+/// What nodes that share a journal need of it besides: who is alive, and whose the jobs are of one that is not.
+package protocol SharedJournal: EngineJournal {
+    /// For how much longer this node's lease holds at least, by a clock of its own; nothing where it is over, or was
+    /// ended. Until it is over nobody takes its jobs.
+    var rest: Duration { get }
+
+    /// Renews the lease; false where it is over: this incarnation never comes back.
+    func renew() throws(JournalError) -> Bool
+
+    /// All nodes that are known, the newest first.
+    func nodes() throws(JournalError) -> [NodeRecord]
+
+    /// Marks those dead whose lease is over, and returns all dead ones that have jobs or were marked by this. Waits for
+    /// no commit: who commits is marked the next time.
+    func markDead() throws(JournalError) -> [NodeRecord]
+
+    /// Gives jobs of a dead node to this one, at most so many, unless another node takes them just now.
+    func takeOver(from dead: String, limit: Int) throws(JournalError) -> [TakenJob]
+
+    /// Gives jobs of this node up, of which it knows nothing: others may take them over.
+    func release(_ jobs: [JobID]) throws(JournalError)
+
+    /// Ends this incarnation in order: whoever comes may take over what it has left.
+    func leave() throws(JournalError)
+}

@@ -1,0 +1,53 @@
+import Journal
+
+/// Why something was not done, or is not known to be.
+enum PostgresError: Error, Equatable {
+    /// libpq cannot be loaded.
+    case library(String)
+    /// There is no connection, or it ended while an answer was awaited: what was asked for may be done.
+    case lost(String)
+    /// The server refuses: nothing was done.
+    case refused(state: String, String)
+    /// It is too old, or not ours.
+    case unfit(String)
+
+    /// Of a number as libpq gives it.
+    static func version(_ number: Int) -> String { "\(number / 10_000).\(number % 10_000)" }
+
+    /// The oldest server that does what is asked of it.
+    static let oldest = 140_000
+
+    /// Why a server of this version does not do; nil where it does.
+    static func refusal(ofServer number: Int) -> PostgresError? {
+        guard number < oldest else { return nil }
+        return .unfit(
+            "the server is PostgreSQL \(version(number)), and \(version(oldest)) or newer is needed; upgrade the server"
+        )
+    }
+}
+
+extension JournalError {
+    /// What it means for who has a journal.
+    init(_ error: PostgresError, _ action: String, _ place: PostgresPlace) {
+        let begin = "Cannot \(action) the journal '\(place.text)': "
+        let again = "Check the server and the network; Dropmill connects again by itself."
+        switch error {
+        case .library(let text), .unfit(let text): self.init(.newer, "\(begin)\(text).", remedy: "")
+        case .lost(let text): self.init(.environment, "\(begin)\(text). \(again)", remedy: again)
+        case .refused(let state, let text):
+            let remedy = Self.remedy(of: state)
+            let kind: Kind = state == PostgresState.noTable ? .missing : .environment
+            self.init(kind, "\(begin)\(text). \(remedy)", remedy: remedy)
+        }
+    }
+
+    private static func remedy(of state: String) -> String {
+        switch state {
+        case PostgresState.noTable: "'dropmill run' makes it there, or 'search_path' leads to another schema."
+        case PostgresState.noRight: "Give the role the rights to its schema."
+        case PostgresState.full: "Free space on the server."
+        case PostgresState.readOnly: "Name the server that can be written to ('target_session_attrs=read-write')."
+        default: "Check the server's log."
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package import Files
+package import Journal
+package import PipelineKit
+import SystemPackage
+
+/// Files that come again, content that came before, and what people say.
+extension PostgresJournal {
+    package func noteRetry(of job: JobID, as file: SentFile) throws(JournalError) {
+        try note(job, file, isReplay: false)
+    }
+
+    package func noteReplay(of job: JobID, as file: SentFile) throws(JournalError) {
+        try note(job, file, isReplay: true)
+    }
+
+    private func note(_ job: JobID, _ file: SentFile, isReplay: Bool) throws(JournalError) {
+        _ = try ask(
+            "write", commits,
+            PostgresQuery(
+                """
+                INSERT INTO retries (device, inode, job, replay, inbox, size, modified, at) \
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (device, inode) DO UPDATE SET \
+                job = excluded.job, replay = excluded.replay, inbox = excluded.inbox, size = excluded.size, \
+                modified = excluded.modified, at = excluded.at
+                """, Int64(bitPattern: file.identity.device), Int64(bitPattern: file.identity.inode), job.text,
+                isReplay, Array(file.inbox.bytes), file.size, file.modified.map { Timestamp($0).nanoseconds },
+                Timestamp.now().nanoseconds))
+    }
+
+    package func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        _ = try ask(
+            "write", commits,
+            PostgresQuery(
+                "DELETE FROM retries WHERE inode = $1 AND job = $2", Int64(bitPattern: identity.inode), job.text))
+    }
+
+    package func sentIn() throws(JournalError) -> [(job: JobID, identity: FileIdentity)] {
+        try read(PostgresQuery("SELECT job, device, inode FROM retries")).map { found throws(JournalError) in
+            var row = found
+            let (job, device) = (try row.id(), UInt64(bitPattern: try row.integer()))
+            return (job, FileIdentity(device: device, inode: UInt64(bitPattern: try row.integer())))
+        }
+    }
+
+    package func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob? {
+        let rows = try ask(
+            "write", commits,
+            PostgresQuery(
+                "SELECT job, is_over FROM first_content_1($1, $2, $3, $4, $5, $6, $7)", content.content,
+                content.job.text, content.pipeline, node, content.everywhere, content.since?.nanoseconds ?? .min,
+                time.nanoseconds))
+        return try rows.first.map { found throws(JournalError) in
+            var row = found
+            return SeenJob(try row.id(), isOver: try row.flag())
+        }
+    }
+
+    package func change(_ change: HoldChange) throws(JournalError) {
+        let lifted = change.lifted.map { hold in
+            PostgresQuery(
+                "DELETE FROM holds WHERE pipeline = $1 AND since = $2", hold.pipeline, hold.since.nanoseconds)
+        }
+        let held = change.held.map { hold in
+            var json = JSONText()
+            json.hold(hold)
+            return PostgresQuery(
+                """
+                INSERT INTO holds VALUES ($1, $2, $3) ON CONFLICT (pipeline) DO UPDATE \
+                SET since = excluded.since, value = excluded.value
+                """, hold.pipeline, hold.since.nanoseconds, json.string)
+        }
+        try exchange(lifted + held)
+    }
+
+    package func setDismissed(_ jobs: [JobID], _ dismissal: Dismissal) throws(JournalError) -> Set<JobID> {
+        var json = JSONText()
+        json.dismissal(dismissal)
+        var rows = try ask(
+            "write", commits,
+            PostgresQuery(
+                """
+                UPDATE history SET open = NULL, dismissed = $2 WHERE id = ANY ($1::text[]) AND open IS NOT NULL \
+                RETURNING id
+                """, PostgresColumn(jobs.map(\.text)), json.string))
+        return Set(try rows.indices.map { place throws(JournalError) in try rows[place].id() })
+    }
+
+    /// Changes that may be made twice.
+    func exchange(_ queries: [PostgresQuery]) throws(JournalError) {
+        guard !queries.isEmpty else { return }
+        _ = try again("write") { () throws(PostgresError) in try commits.exchange(queries) }
+    }
+}

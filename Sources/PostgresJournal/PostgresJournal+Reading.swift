@@ -1,0 +1,82 @@
+import Files
+package import Journal
+package import PipelineKit
+import SystemPackage
+
+extension PostgresJournal {
+    /// Those of this node; all where it was opened for reading.
+    package func unfinished() throws(JournalError) -> [JobRecord] {
+        try records(
+            PostgresQuery(
+                """
+                SELECT record, name, producer, claimed_at, retry_of, replay_of FROM unfinished \
+                WHERE coalesce(node = $1, true) ORDER BY id
+                """, incarnation?.id))
+    }
+
+    package func lastRun() throws(JournalError) -> RunRecord? {
+        try read(Self.lastRun(of: incarnation?.node)).first.map { row throws(JournalError) in try Self.run(row) }
+    }
+
+    package func job(_ id: JobID) throws(JournalError) -> JobRecord? {
+        try records(PostgresQuery("\(JobColumns.select) WHERE id = $1", id.text)).first
+    }
+
+    package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
+        try JobSearch(query).records { search throws(JournalError) in try records(search) }
+    }
+
+    package func counts() throws(JournalError) -> [JobCount] {
+        let rows = try read(
+            PostgresQuery(
+                """
+                SELECT pipeline, state, stage, count(*) FROM unfinished GROUP BY 1, 2, 3 UNION ALL \
+                SELECT pipeline, CASE state WHEN 'open' THEN 'failed' ELSE state END, 0, sum(count)::bigint \
+                FROM totals GROUP BY 1, 2 HAVING sum(count) > 0 ORDER BY 1, 2, 3
+                """))
+        return try rows.map { found throws(JournalError) in
+            var row = found
+            let pipeline = try row.text()
+            guard let state = JobRecord.State(rawValue: try row.text()) else { throw row.nonsense }
+            return JobCount(
+                pipeline: pipeline, state: state, stage: Int(clamping: try row.integer()),
+                count: Int(clamping: try row.integer()))
+        }
+    }
+
+    package func openFailures() throws(JournalError) -> [String: Int] {
+        let rows = try read(
+            PostgresQuery("SELECT pipeline, sum(count)::bigint FROM totals WHERE state = 'open' GROUP BY 1"))
+        let counts = try rows.map { found throws(JournalError) in
+            var row = found
+            return (try row.text(), max(0, Int(clamping: try row.integer())))
+        }
+        return Dictionary(counts) { first, _ in first }
+    }
+
+    /// This node's; of all of them the newest of each name where it was opened for reading.
+    package func pipelines() throws(JournalError) -> [PipelineRecord] {
+        let rows = try read(
+            PostgresQuery(
+                """
+                SELECT DISTINCT ON (name COLLATE "C") value FROM pipelines WHERE coalesce(node = $1, true) \
+                ORDER BY name COLLATE "C", updated_at DESC
+                """, incarnation?.node))
+        return try rows.map { found throws(JournalError) in
+            var row = found
+            return try row.json(\.pipeline)
+        }
+    }
+
+    package func holds() throws(JournalError) -> [HoldRecord] {
+        try read(PostgresQuery("SELECT value FROM holds ORDER BY pipeline COLLATE \"C\"")).map {
+            found throws(JournalError) in
+            var row = found
+            return try row.json(\.hold)
+        }
+    }
+
+    func records(_ query: PostgresQuery) throws(JournalError) -> [JobRecord] {
+        try read(query).map { row throws(JournalError) in try JobColumns.record(row) }
+    }
+}

@@ -1,0 +1,127 @@
+import Files
+package import Journal
+package import PipelineKit
+
+extension PostgresJournal: SharedJournal {
+    /// Puts this incarnation on record, and has its lease renewed from now on.
+    func register(_ incarnation: Incarnation) throws(JournalError) {
+        let begin = LeaseKeeper.now
+        _ = try ask(
+            "open", commits,
+            PostgresQuery(
+                """
+                INSERT INTO nodes (incarnation, name, host, version, lease_until) \
+                VALUES ($1, $2, $3, $4, clock_timestamp() + $5::bigint * interval '1 microsecond') \
+                ON CONFLICT (incarnation) DO NOTHING
+                """, incarnation.id, incarnation.node, incarnation.host, incarnation.version,
+                incarnation.lease.nanoseconds / 1000))
+        let keeper = LeaseKeeper(incarnation.lease, from: begin) { @Sendable [weak self] in
+            do throws(JournalError) {
+                return try self?.renew()
+            } catch {
+                // It is tried again before the lease is over; whoever commits meets the same error.
+                return nil
+            }
+        }
+        keeping.withLock { $0 = keeper }
+    }
+
+    package var rest: Duration { keeping.withLock { $0?.rest } ?? .zero }
+
+    package func renew() throws(JournalError) -> Bool {
+        guard let incarnation else { throw isForReading }
+        return try ask(
+            "write", leases,
+            PostgresQuery(
+                """
+                UPDATE nodes SET lease_until = clock_timestamp() + $2::bigint * interval '1 microsecond' \
+                WHERE incarnation = $1 AND dead_at IS NULL AND lease_until > clock_timestamp() RETURNING incarnation
+                """, incarnation.id, incarnation.lease.nanoseconds / 1000)
+        ).count == 1
+    }
+
+    package func nodes() throws(JournalError) -> [NodeRecord] { try nodes(where: "true") }
+
+    private func nodes(where condition: String) throws(JournalError) -> [NodeRecord] {
+        let rows = try read(
+            PostgresQuery(
+                """
+                SELECT incarnation, name, host, version, (extract(epoch FROM since) * 1000000)::bigint, \
+                (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, dead_at IS NOT NULL, \
+                (SELECT count(*) FROM unfinished u WHERE u.node = incarnation) FROM nodes WHERE \(condition) \
+                ORDER BY since DESC, incarnation
+                """))
+        return try rows.map { found throws(JournalError) in
+            var row = found
+            return NodeRecord(
+                incarnation: try row.text(), name: try row.text(), host: try row.text(), version: try row.text(),
+                since: Timestamp(nanoseconds: try row.integer().multipliedSaturated(by: 1000)),
+                lease: .microseconds(try row.integer()), isDead: try row.flag(), jobs: Int(clamping: try row.integer()))
+        }
+    }
+
+    package func markDead() throws(JournalError) -> [NodeRecord] {
+        var rows = try ask(
+            "write", leases,
+            PostgresQuery(
+                """
+                UPDATE nodes SET dead_at = clock_timestamp() WHERE incarnation IN (SELECT incarnation FROM nodes \
+                WHERE dead_at IS NULL AND lease_until <= clock_timestamp() FOR UPDATE SKIP LOCKED) \
+                RETURNING incarnation
+                """))
+        let marked = try rows.indices.map { place throws(JournalError) in try rows[place].text() }
+        let found = try nodes(
+            where: "dead_at IS NOT NULL AND (EXISTS (SELECT FROM unfinished u WHERE u.node = incarnation) "
+                + "OR dead_at > clock_timestamp() - interval '1 minute')")
+        return found.filter { $0.jobs > 0 || marked.contains($0.incarnation) }
+    }
+
+    package func takeOver(from dead: String, limit: Int) throws(JournalError) -> [TakenJob] {
+        guard let incarnation else { throw isForReading }
+        // Not twice: jobs whose answer was lost are this node's, and are found by `unfinished`.
+        let rows = try once(
+            PostgresQuery(
+                """
+                SELECT token, record, name, producer, claimed_at, retry_of, replay_of FROM take_over_1($1, $2, $3)
+                """, incarnation.id, dead, limit))
+        let taken = try rows.map { found throws(JournalError) in
+            var row = found
+            let token = try row.integer()
+            return TakenJob(try JobColumns.record(row), token: token)
+        }
+        tokens.withLock { tokens in
+            for job in taken { tokens[job.record.id] = job.token }
+        }
+        return taken
+    }
+
+    /// They go to a node that never was and is dead, which any node takes from.
+    package func release(_ jobs: [JobID]) throws(JournalError) {
+        guard let incarnation, !jobs.isEmpty else { return }
+        try exchange([
+            PostgresQuery(
+                """
+                INSERT INTO nodes (incarnation, name, host, version, lease_until, dead_at) \
+                VALUES ('released', 'released', '', '', clock_timestamp(), clock_timestamp()) ON CONFLICT DO NOTHING
+                """),
+            PostgresQuery(
+                "UPDATE unfinished SET node = 'released' WHERE id = ANY ($1::text[]) AND node = $2",
+                PostgresColumn(jobs.map(\.text)), incarnation.id),
+        ])
+    }
+
+    package func leave() throws(JournalError) {
+        guard let incarnation else { throw isForReading }
+        keeping.withLock { keeper in
+            keeper?.stop()
+            keeper = nil
+        }
+        _ = try ask(
+            "write", commits,
+            PostgresQuery(
+                """
+                UPDATE nodes SET lease_until = least(lease_until, clock_timestamp()), dead_at = clock_timestamp() \
+                WHERE incarnation = $1 AND dead_at IS NULL
+                """, incarnation.id))
+    }
+}
