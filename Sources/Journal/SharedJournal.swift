@@ -16,12 +16,15 @@ package protocol SharedJournal: EngineJournal {
     /// no commit: who commits is marked the next time.
     func markDead() throws(JournalError) -> [NodeRecord]
 
-    /// Gives jobs of a dead node to this one, at most so many, unless another node takes them just now.
-    func takeOver(from dead: String, limit: Int) throws(JournalError) -> [TakenJob]
+    /// Gives jobs of a dead node to this one, at most so many, unless another node takes them just now: those of these
+    /// pipelines, and only with these definitions, or with whichever they have.
+    func takeOver(
+        from dead: String, of pipelines: [String], with definitions: [Definition]?, limit: Int
+    ) throws(JournalError) -> [TakenJob]
 
     /// Gives jobs of this node up, of which it knows nothing: others may take them over.
     func release(_ jobs: [JobID]) throws(JournalError)
 
-    /// Ends this incarnation in order: whoever comes may take over what it has left.
+    /// Ends this incarnation: whoever comes may take over what it has left. `endRun` does that, too.
     func leave() throws(JournalError)
 }

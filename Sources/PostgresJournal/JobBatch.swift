@@ -29,7 +29,7 @@ struct JobBatch {
         return PostgresQuery(
             """
             SELECT fenced FROM write_jobs_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-            $17, $18, $19, $20)
+            $17, $18, $19, $20, $21)
             """,
             [
                 incarnation.id, column(\.id.text), column { tokens[$0.id] ?? 0 }, column(\.pipeline),
@@ -40,7 +40,7 @@ struct JobBatch {
                 column { $0.retryOf?.text }, column { $0.replayOf?.text },
                 column { $0.original.map { Array($0.bytes) } },
                 column { Int64(bitPattern: $0.identity.inode) }, column(\.drop.size),
-                column { $0.modified.map { Timestamp($0).nanoseconds } }, column(Self.text),
+                column { $0.modified.map { Timestamp($0).nanoseconds } }, column(\.definition.text), column(Self.text),
             ])
     }
 

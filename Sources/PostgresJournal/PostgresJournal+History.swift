@@ -73,6 +73,11 @@ extension PostgresJournal {
             try commits.exchange([
                 PostgresQuery(
                     """
+                    DELETE FROM nodes WHERE dead_at < clock_timestamp() - interval '30 days' \
+                    AND NOT EXISTS (SELECT FROM unfinished u WHERE u.node = incarnation)
+                    """),
+                PostgresQuery(
+                    """
                     DELETE FROM retries r WHERE at < $1 OR NOT EXISTS (SELECT FROM history h WHERE h.id = r.job) \
                     AND NOT EXISTS (SELECT FROM unfinished u WHERE u.id = r.job)
                     """, others.nanoseconds),

@@ -76,14 +76,18 @@ extension PostgresJournal: SharedJournal {
         return found.filter { $0.jobs > 0 || marked.contains($0.incarnation) }
     }
 
-    package func takeOver(from dead: String, limit: Int) throws(JournalError) -> [TakenJob] {
+    package func takeOver(
+        from dead: String, of pipelines: [String], with definitions: [Definition]?, limit: Int
+    ) throws(JournalError) -> [TakenJob] {
         guard let incarnation else { throw isForReading }
         // Not twice: jobs whose answer was lost are this node's, and are found by `unfinished`.
         let rows = try once(
             PostgresQuery(
                 """
-                SELECT token, record, name, producer, claimed_at, retry_of, replay_of FROM take_over_1($1, $2, $3)
-                """, incarnation.id, dead, limit))
+                SELECT token, record, name, producer, claimed_at, retry_of, replay_of \
+                FROM take_over_1($1, $2, $3, $4, $5)
+                """, incarnation.id, dead, PostgresColumn(pipelines),
+                definitions.map { PostgresColumn($0.map(\.text)) }, limit))
         let taken = try rows.map { found throws(JournalError) in
             var row = found
             let token = try row.integer()
@@ -112,16 +116,19 @@ extension PostgresJournal: SharedJournal {
 
     package func leave() throws(JournalError) {
         guard let incarnation else { throw isForReading }
+        try exchange([end(of: incarnation)])
+    }
+
+    /// Has the lease renewed no more, and returns what says so to others.
+    func end(of incarnation: Incarnation) -> PostgresQuery {
         keeping.withLock { keeper in
             keeper?.stop()
             keeper = nil
         }
-        _ = try ask(
-            "write", commits,
-            PostgresQuery(
-                """
-                UPDATE nodes SET lease_until = least(lease_until, clock_timestamp()), dead_at = clock_timestamp() \
-                WHERE incarnation = $1 AND dead_at IS NULL
-                """, incarnation.id))
+        return PostgresQuery(
+            """
+            UPDATE nodes SET lease_until = least(lease_until, clock_timestamp()), dead_at = clock_timestamp() \
+            WHERE incarnation = $1 AND dead_at IS NULL
+            """, incarnation.id)
     }
 }

@@ -124,13 +124,14 @@ package final class PostgresJournal: EngineJournal, Sendable {
         return run
     }
 
+    /// What is left is anybody's from now on.
     package func endRun() throws(JournalError) {
         guard let incarnation else { throw isForReading }
-        _ = try ask(
-            "write", commits,
+        try exchange([
             PostgresQuery(
                 "UPDATE runs SET ended_at = $1 WHERE incarnation = $2 AND ended_at IS NULL",
-                Timestamp.now().nanoseconds, incarnation.id))
+                Timestamp.now().nanoseconds, incarnation.id), end(of: incarnation),
+        ])
     }
 
     // MARK: What an engine wants besides

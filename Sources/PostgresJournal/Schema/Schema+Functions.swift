@@ -10,7 +10,7 @@ extension Schema {
             me text, ids text[], tokens bigint[], pipelines text[], states text[], stages integer[], names bytea[],
             producers text[], claimed bigint[], finished bigint[], slots text[], codes text[], opens bigint[],
             retried text[], replayed text[], originals bytea[], inodes bigint[], sizes bigint[], modified bigint[],
-            records text[]
+            definitions text[], records text[]
         ) RETURNS TABLE (fenced text) LANGUAGE plpgsql AS $$
         DECLARE
             there text[];
@@ -46,18 +46,19 @@ extension Schema {
             END IF;
 
             INSERT INTO unfinished AS u (id, node, token, pipeline, state, stage, name, producer, claimed_at, slot,
-                code, retry_of, replay_of, inode, size, record)
+                code, retry_of, replay_of, inode, size, definition, record)
                 SELECT n.id, me, n.token, n.pipeline, n.state, n.stage, n.name, n.producer, n.claimed, n.slot, n.code,
-                    n.retry, n.replay, n.inode, n.size, n.record
+                    n.retry, n.replay, n.inode, n.size, n.definition, n.record
                 FROM unnest(ids, tokens, pipelines, states, stages, names, producers, claimed, slots, codes, retried,
-                    replayed, inodes, sizes, records)
+                    replayed, inodes, sizes, definitions, records)
                     AS n(id, token, pipeline, state, stage, name, producer, claimed, slot, code, retry, replay, inode,
-                        size, record)
+                        size, definition, record)
                 WHERE n.state NOT IN ('processed', 'failed', 'lost') AND n.id <> ALL (strange)
                 ON CONFLICT (id) DO UPDATE SET pipeline = excluded.pipeline, state = excluded.state,
                     stage = excluded.stage, slot = excluded.slot, code = excluded.code,
                     retry_of = coalesce(excluded.retry_of, u.retry_of),
-                    replay_of = coalesce(excluded.replay_of, u.replay_of), record = excluded.record
+                    replay_of = coalesce(excluded.replay_of, u.replay_of), definition = excluded.definition,
+                    record = excluded.record
                 WHERE u.node = me AND u.token = excluded.token;
 
             WITH gone AS (
@@ -109,7 +110,8 @@ extension Schema {
                         UPDATE unfinished u SET replay_of = coalesce(u.replay_of, again.job) WHERE u.id = again.id;
                         UPDATE history h SET replay_of = coalesce(h.replay_of, again.job) WHERE h.id = again.id;
                     ELSE
-                        UPDATE unfinished u SET retry_of = coalesce(u.retry_of, again.job) WHERE u.id = again.id;
+                        UPDATE unfinished u SET retry_of = coalesce(u.retry_of, again.job)
+                            WHERE u.id = again.id;
                         UPDATE history h SET retry_of = coalesce(h.retry_of, again.job) WHERE h.id = again.id;
                         retried := retried || again.job;
                     END IF;
@@ -145,9 +147,10 @@ extension Schema {
         END $$
         """
 
-    /// Gives jobs of a dead node to another one, with the next token. Those that somebody takes just now stay.
+    /// Gives jobs of a dead node to another one, with the next token: of its pipelines, and with these definitions
+    /// alone unless there are none. Those that somebody takes just now stay.
     static let takingOver = """
-        CREATE FUNCTION take_over_1(me text, dead text, most integer)
+        CREATE FUNCTION take_over_1(me text, dead text, of_pipelines text[], definitions text[], most integer)
         RETURNS TABLE (token bigint, record text, name bytea, producer text, claimed_at bigint, retry_of text,
             replay_of text) LANGUAGE plpgsql AS $$
         BEGIN
@@ -156,7 +159,9 @@ extension Schema {
             IF NOT FOUND THEN RETURN; END IF;
             RETURN QUERY UPDATE unfinished u SET node = me, token = u.token + 1 FROM (
                 SELECT w.id FROM unfinished w JOIN nodes n ON n.incarnation = w.node
-                WHERE w.node = dead AND n.dead_at IS NOT NULL ORDER BY w.id LIMIT most FOR UPDATE OF w SKIP LOCKED
+                WHERE w.node = dead AND n.dead_at IS NOT NULL AND w.pipeline = ANY (of_pipelines)
+                AND (definitions IS NULL OR w.definition = ANY (definitions))
+                ORDER BY w.id LIMIT most FOR UPDATE OF w SKIP LOCKED
             ) AS wanted WHERE u.id = wanted.id
             RETURNING u.token, u.record, u.name, u.producer, u.claimed_at, u.retry_of::text, u.replay_of::text;
         END $$

@@ -60,6 +60,7 @@ enum Schema {
             replay_of text COLLATE "C",
             inode bigint NOT NULL,
             size bigint NOT NULL,
+            definition text NOT NULL,
             record text NOT NULL
         ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000)
         """,

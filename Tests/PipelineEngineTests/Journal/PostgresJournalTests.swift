@@ -83,6 +83,7 @@ struct PostgresJournalTests {
     func takeOver() throws {
         let (first, second, third) = (try open("a"), try open("b"), try open("c"))
         defer { [first, second, third].forEach { $0.close() } }
+        let pipelines = [try JournalSamples.fullJob(1).pipeline]
         let jobs = try (1...3).map { try JournalSamples.fullJob($0) }.map { job in
             var job = job
             (job.state, job.finishedAt, job.failure) = (.settling, nil, nil)
@@ -90,12 +91,16 @@ struct PostgresJournalTests {
         }
         try first.write(jobs, pipelines: [])
         let id = try #require(first.incarnation?.id)
-        #expect(try second.takeOver(from: id, limit: 10).isEmpty, "it lives")
+        #expect(try second.takeOver(from: id, of: pipelines, with: nil, limit: 10).isEmpty, "it lives")
         try oversleep(first)
         _ = try second.markDead()
-        #expect(try second.takeOver(from: id, limit: 2) == jobs[..<2].map { TakenJob($0, token: 1) })
-        #expect(try third.takeOver(from: id, limit: 10) == [TakenJob(jobs[2], token: 1)])
-        #expect(try third.takeOver(from: id, limit: 10).isEmpty)
+        #expect(try second.takeOver(from: id, of: ["others"], with: nil, limit: 10).isEmpty)
+        #expect(try second.takeOver(from: id, of: pipelines, with: ["another"], limit: 10).isEmpty)
+        #expect(
+            try second.takeOver(from: id, of: pipelines, with: nil, limit: 2)
+                == jobs[..<2].map { TakenJob($0, token: 1) })
+        #expect(try third.takeOver(from: id, of: pipelines, with: nil, limit: 10) == [TakenJob(jobs[2], token: 1)])
+        #expect(try third.takeOver(from: id, of: pipelines, with: nil, limit: 10).isEmpty)
         #expect(try second.unfinished() == Array(jobs[..<2]))
         var ended = jobs[0]
         (ended.state, ended.finishedAt) = (.processed, JournalSamples.time(9))
@@ -107,11 +112,11 @@ struct PostgresJournalTests {
         let word = try #require(second.incarnation?.id)
         try second.leave()
         #expect(try second.write([jobs[1]], pipelines: []) == [jobs[1].id])
-        #expect(try third.takeOver(from: word, limit: 10).map(\.token) == [2])
+        #expect(try third.takeOver(from: word, of: pipelines, with: nil, limit: 10).map(\.token) == [2])
         try third.release([jobs[2].id])
         #expect(try third.write([jobs[2]], pipelines: []) == [jobs[2].id])
         #expect(try third.markDead().contains { $0.incarnation == "released" && $0.jobs == 1 })
-        #expect(try third.takeOver(from: "released", limit: 10).map(\.token) == [2])
+        #expect(try third.takeOver(from: "released", of: pipelines, with: nil, limit: 10).map(\.token) == [2])
         #expect(try third.write([jobs[2]], pipelines: []) == [])
     }
 
@@ -173,8 +178,8 @@ struct PostgresJournalTests {
         try journal.write(jobs, pipelines: [])
         _ = try server.ask(
             """
-            INSERT INTO unfinished (id, node, token, pipeline, state, stage, name, claimed_at, inode, size, record)
-                SELECT 'X' || n, '\(id)', 0, 'p', 'queued', 0, 'a', n, n, 1, repeat('x', 600)
+            INSERT INTO unfinished (id, node, token, pipeline, state, stage, name, claimed_at, inode, size, definition, record)
+                SELECT 'X' || n, '\(id)', 0, 'p', 'queued', 0, 'a', n, n, 1, 'd', repeat('x', 600)
                 FROM generate_series(1, 50000) AS n;
             ANALYZE
             """, in: place)
@@ -338,7 +343,8 @@ struct PostgresJournalTests {
         _ = try server.ask(
             "UPDATE nodes SET lease_until = clock_timestamp() - interval '1s' WHERE name = 'a'", in: place)
         let dead = try #require(try second.markDead().first)
-        #expect(try second.takeOver(from: dead.incarnation, limit: 9).map(\.record.id) == [slow])
+        #expect(
+            try second.takeOver(from: dead.incarnation, of: ["test"], with: nil, limit: 9).map(\.record.id) == [slow])
         isHeld.store(false, ordering: .relaxed)
         #expect(await eventually { harness.warnings.contains { $0.contains("taken over by another node") } })
         #expect(try scratch.tree("processed") == [])

@@ -1,0 +1,128 @@
+import Dispatch
+import Files
+import PipelineKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PostgresJournal
+
+/// Nodes that sleep, wake up and take each other's jobs over, as chance and the threads have it.
+@Suite("Sleepers", .enabled(if: PostgresServer.isPossible, "needs postgresql"), .timeLimit(.minutes(5)))
+struct PostgresSleeperTests {
+    private let server: PostgresServer
+    private let place: String
+
+    init() throws {
+        server = try PostgresServer.shared.get()
+        place = try server.schema()
+    }
+
+    private func open(_ node: String) throws -> PostgresJournal {
+        try PostgresJournal.open(place, as: Incarnation(of: node, version: "1"))
+    }
+
+    /// What one of several nodes does in the test below.
+    private final class Actor {
+        var journal: PostgresJournal
+        var jobs: [JobRecord] = []
+        var random: SeededGenerator
+
+        init(_ journal: PostgresJournal, seed: UInt64) {
+            (self.journal, random) = (journal, SeededGenerator(seed: seed))
+        }
+    }
+
+    @Test("Whichever nodes sleep and whoever takes over, each job ends once, as one node's alone")
+    func sleepers() throws {
+        let claimed = Mutex<[JobID]>([])
+        let ends = Mutex<[JobID: Int]>([:])
+        let problems = Mutex<[String]>([])
+        let ids = JobIDGenerator()
+        let killer = try open("killer")
+        defer { killer.close() }
+
+        @Sendable func write(_ actor: Actor, _ change: (inout JobRecord) -> Void) throws {
+            var changed = actor.jobs.filter { _ in actor.random.next() % 2 == 0 }
+            for place in changed.indices { change(&changed[place]) }
+            let fenced = try actor.journal.write(changed, pipelines: [])
+            for job in changed {
+                actor.jobs.removeAll { $0.id == job.id }
+                if fenced.contains(job.id) { continue }
+                if job.state.isFinal { ends.withLock { $0[job.id, default: 0] += 1 } } else { actor.jobs.append(job) }
+            }
+        }
+        @Sendable func act(_ actor: Actor) throws {
+            switch actor.random.next() % 8 {
+            case 0, 1:
+                var new = try (1...3).map { try JournalSamples.job($0) }
+                for place in new.indices { new[place].id = ids.next() }
+                guard try actor.journal.write(new, pipelines: []).isEmpty else { break }
+                actor.jobs += new
+                claimed.withLock { $0 += new.map(\.id) }
+            case 2, 3: try write(actor) { $0.state = .settling }
+            case 4, 5:
+                try write(actor) { job in
+                    if job.state == .settling { (job.state, job.finishedAt) = (.processed, job.claimedAt) }
+                }
+            case 6:
+                // Somebody sleeps for longer than the lease; perhaps this one.
+                let nodes = try killer.nodes().filter { !$0.isDead && $0.name != "killer" }
+                guard !nodes.isEmpty else { break }
+                let sleeper = nodes[Int(actor.random.next() % UInt64(nodes.count))].incarnation
+                _ = try killer.ask(
+                    "write", killer.leases,
+                    PostgresQuery(
+                        "UPDATE nodes SET lease_until = clock_timestamp() WHERE incarnation = $1", sleeper))
+            default:
+                _ = try actor.journal.markDead()
+                for dead in try actor.journal.nodes() where dead.isDead && dead.jobs > 0 {
+                    actor.jobs += try actor.journal.takeOver(
+                        from: dead.incarnation, of: ["scans"], with: nil, limit: 4
+                    ).map(\.record)
+                }
+            }
+            // It goes on for a while before it notices.
+            if actor.random.next() % 4 == 0, try !actor.journal.renew() {
+                actor.journal.close()
+                (actor.journal, actor.jobs) = (try open("node"), [])
+            }
+        }
+        DispatchQueue.concurrentPerform(iterations: 4) { number in
+            do {
+                let actor = Actor(try open("node"), seed: UInt64(number))
+                defer { actor.journal.close() }
+                for _ in 0..<150 { try act(actor) }
+                try actor.journal.leave()
+            } catch {
+                problems.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(problems.withLock { $0 } == [])
+        // The last one ends what is left.
+        _ = try killer.ask(
+            "write", killer.leases, PostgresQuery("UPDATE nodes SET dead_at = now() WHERE name = 'node'"))
+        for dead in try killer.nodes() where dead.jobs > 0 {
+            let rest = try killer.takeOver(from: dead.incarnation, of: ["scans"], with: nil, limit: 10_000).map {
+                taken in
+                var job = taken.record
+                (job.state, job.finishedAt) = (.processed, job.claimedAt)
+                return job
+            }
+            #expect(try killer.write(rest, pipelines: []) == [])
+            for job in rest { ends.withLock { $0[job.id, default: 0] += 1 } }
+        }
+        let all = claimed.withLock { $0 }
+        #expect(try killer.unfinished().isEmpty)
+        #expect(ends.withLock { $0.values.allSatisfy { $0 == 1 } })
+        #expect(ends.withLock { Set($0.keys) } == Set(all))
+        #expect(try killer.finishedCount() == all.count)
+        var summed = try killer.figures()["scans"]?.ended[.processed]?.jobs ?? 0
+        #expect(summed == UInt64(all.count))
+        summed = UInt64(try killer.counts().reduce(0) { $0 + $1.count })
+        #expect(summed == UInt64(all.count))
+        let taken = try server.ask("SELECT count(*) FROM history WHERE token > 0", in: place)
+        #expect(taken != ["0"], "nobody took anything")
+    }
+}
