@@ -30,14 +30,16 @@ extension PostgresJournal: SharedJournal {
 
     package func renew() throws(JournalError) -> Bool {
         guard let incarnation else { throw isForReading }
-        return try ask(
-            "write", leases,
-            PostgresQuery(
-                """
-                UPDATE nodes SET lease_until = clock_timestamp() + $2::bigint * interval '1 microsecond' \
-                WHERE incarnation = $1 AND dead_at IS NULL AND lease_until > clock_timestamp() RETURNING incarnation
-                """, incarnation.id, incarnation.lease.nanoseconds / 1000)
-        ).count == 1
+        let query = PostgresQuery(
+            """
+            UPDATE nodes SET lease_until = clock_timestamp() + $2::bigint * interval '1 microsecond' \
+            WHERE incarnation = $1 AND dead_at IS NULL AND lease_until > clock_timestamp() RETURNING incarnation
+            """, incarnation.id, incarnation.lease.nanoseconds / 1000)
+        // Where an answer does not come there is to be time for another try.
+        let answers = try again("write") { () throws(PostgresError) in
+            try leases.exchange([query], within: incarnation.lease / 4)
+        }
+        return answers.first?.count == 1
     }
 
     package func nodes() throws(JournalError) -> [NodeRecord] { try nodes(where: "true") }

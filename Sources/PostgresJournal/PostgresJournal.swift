@@ -164,7 +164,8 @@ package final class PostgresJournal: EngineJournal, Sendable {
         JournalError(.environment, "The journal '\(place.text)' was opened for reading only.")
     }
 
-    /// Whether a new connection is worth a second try now: what was lost may be done, and doing it again is harmless.
+    /// Does it a second time where the connection was lost, or others were in the way: what was lost may be done, and
+    /// doing it again is harmless.
     func again<Value>(
         _ action: String, _ body: () throws(PostgresError) -> Value
     ) throws(JournalError) -> Value {
@@ -172,7 +173,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
             do throws(PostgresError) {
                 return try body()
             } catch {
-                guard case .lost = error else { throw error }
+                guard error.isPassing else { throw error }
                 return try body()
             }
         } catch {

@@ -11,6 +11,15 @@ enum PostgresError: Error, Equatable {
     /// It is too old, or not ours.
     case unfit(String)
 
+    /// Whether it may be gone at once: that of a connection, or of transactions that waited for each other.
+    var isPassing: Bool {
+        switch self {
+        case .lost: true
+        case .refused(let state, _): state.hasPrefix(PostgresState.rolledBack)
+        case .library, .unfit: false
+        }
+    }
+
     /// Of a number as libpq gives it.
     static func version(_ number: Int) -> String { "\(number / 10_000).\(number % 10_000)" }
 

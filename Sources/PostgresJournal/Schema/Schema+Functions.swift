@@ -22,6 +22,10 @@ extension Schema {
             PERFORM FROM nodes WHERE incarnation = me AND dead_at IS NULL AND lease_until > clock_timestamp()
                 FOR SHARE;
             IF NOT FOUND THEN RETURN QUERY SELECT unnest(ids); RETURN; END IF;
+            -- Whoever pools connections may not keep their settings.
+            IF current_setting('synchronous_commit') = 'off' THEN
+                PERFORM set_config('synchronous_commit', 'on', true);
+            END IF;
 
             SELECT array_agg(u.id), array_agg(u.id) FILTER (WHERE u.node <> me OR u.token <> n.token)
                 INTO there, strange FROM unnest(ids, tokens) AS n(id, token) JOIN unfinished u ON u.id = n.id;

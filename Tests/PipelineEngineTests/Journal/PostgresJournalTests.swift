@@ -178,7 +178,8 @@ struct PostgresJournalTests {
         try journal.write(jobs, pipelines: [])
         _ = try server.ask(
             """
-            INSERT INTO unfinished (id, node, token, pipeline, state, stage, name, claimed_at, inode, size, definition, record)
+            INSERT INTO unfinished
+                (id, node, token, pipeline, state, stage, name, claimed_at, inode, size, definition, record)
                 SELECT 'X' || n, '\(id)', 0, 'p', 'queued', 0, 'a', n, n, 1, 'd', repeat('x', 600)
                 FROM generate_series(1, 50000) AS n;
             ANALYZE
