@@ -82,6 +82,12 @@ enum KeptRow {
 
     static func add(_ found: Found, to db: Connection) throws {
         let (file, folder) = (found.file, found.folder)
+        for (job, since) in try others(at: file, db) {
+            // One of them left what is there now; by hand, or by a sender, it came back to where it was.
+            let older = since < file.since ? job : file.job
+            try forget(older, in: db)
+            if older == file.job { return }
+        }
         var values = Parameters()
         values.text(file.job.text)
         values.add(folder)
@@ -97,11 +103,7 @@ enum KeptRow {
         ).run(values)
         guard db.changes > 0 else { return }
         try count(1, file.bytes, in: folder, db)
-        if let before = found.before {
-            // It was moved, and is what it was: by its state it would be found once more.
-            try remove(before, from: db)
-            try db.run("UPDATE jobs SET original_state = NULL WHERE id = ?", before.text)
-        }
+        if let before = found.before { try forget(before, in: db) }
         var path = file.path
         for inode in file.state.made {
             path.removeLastComponent()
@@ -114,6 +116,24 @@ enum KeptRow {
                 "INSERT OR REPLACE INTO made_folders (pipeline, place, root, path, inode) VALUES (?, ?, ?, ?, ?)"
             ).run(values)
         }
+    }
+
+    /// Jobs that have left something at the same place, and when they ended.
+    private static func others(at file: KeptFile, _ db: Connection) throws -> [(JobID, Timestamp)] {
+        var values = Parameters()
+        values.blob(file.path)
+        values.text(file.job.text)
+        return try SQLiteJournal.rows(db, "SELECT job, since FROM files WHERE path = ? AND job <> ?", values) {
+            columns throws(JournalError) in
+            guard let job = JobID(try columns.text("job")) else { throw columns.nonsense("job") }
+            return (job, try columns.time("since"))
+        }
+    }
+
+    /// What a job has left was moved, and may be what it was: by its state it would be found once more.
+    private static func forget(_ job: JobID, in db: Connection) throws {
+        try remove(job, from: db)
+        try db.run("UPDATE jobs SET original_state = NULL WHERE id = ?", job.text)
     }
 
     static let columns = "job, since, bytes, path, state, rule"

@@ -359,6 +359,7 @@ enum Migrations {
             rule TEXT
         );
         CREATE INDEX files_in_order ON files (pipeline, place, root, since, job);
+        CREATE INDEX files_at ON files (path);
         CREATE INDEX files_leaving ON files (pipeline, place, root, since) WHERE rule IS NOT NULL;
         CREATE TABLE kept (
             pipeline TEXT NOT NULL,

@@ -1,5 +1,6 @@
 import Dispatch
 import Files
+import Glibc
 import PipelineKit
 import Synchronization
 import SystemPackage
@@ -142,6 +143,28 @@ import Testing
         #expect(first.folders == [])
         try first.makeFolder(folder)
         #expect(first.folders == [])
+    }
+
+    @Test("What an earlier attempt moved is known unless somebody has changed it since", arguments: [false, true])
+    func leftByAnEarlierAttempt(isChanged: Bool) throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job()
+        var settlement = harness.settlement(of: job)
+        let target = harness.scratch.path("processed").appending("drop")
+        let identity = try #require(FileIdentity.of(job.original))
+        settlement.record.state = .settling
+        settlement.record.intents = [
+            Intent(role: .original, source: job.original, target: target, identity: identity)
+        ]
+        settlement.record.history.append(Transition("settling", at: .now()))
+        try NoReplace.rename(job.original, to: target)
+        if isChanged {
+            let later = timespec(tv_sec: time(nil) + 5, tv_nsec: 0)
+            #expect(utimensat(AT_FDCWD, target.string, [later, later], 0) == 0)
+        }
+        let (settled, _) = harness.settle(settlement)
+        #expect(settled.record.state == .processed && settled.record.original == target)
+        #expect((settled.record.originalState == nil) == isChanged)
     }
 
     @Test("A folder that is removed while a batch holds it open is made again")

@@ -195,6 +195,30 @@ import Testing
         #expect(try ground.story(90) == [])
     }
 
+    /// It was moved back into the inbox by hand, and is where it was: as old as its last job.
+    @Test func whatCameBackToItsPlaceIsTheNewerJobs() throws {
+        let path = try ground.leaveFile("a", minutes: 100)
+        for _ in 1...2 {
+            try ground.collect()
+            try ground.leave("a", minutes: 5) { #expect($0 == path) }
+            #expect(try ground.prune(Self.hour) == KeptGround.Pruned())
+            #expect(try ground.journal.standing(of: ground.folder).files == 1)
+        }
+        #expect(try ground.paths == ["a"])
+    }
+
+    /// It stays, and does not keep its original.
+    @Test(.enabled(if: geteuid() == 0)) func aSideFileThatCannotBeRemovedIsTold() throws {
+        try ground.leaveFile("a", minutes: 100, sides: ["a.sha256"])
+        let chattr = try #require(Tool.find("chattr"))
+        let fixed = ground.root.appending("a.sha256").string
+        guard try chattr.run(["+i", fixed]).status == 0 else { return }
+        let pruned = try ground.prune(Self.hour)
+        #expect(try chattr.run(["-i", fixed]).status == 0)
+        #expect(pruned.names == ["a"] && pruned.troubles.count == 1, "\(pruned)")
+        #expect(try ground.paths == ["a.sha256"])
+    }
+
     /// What is known of an original outlives its job.
     @Test func itGoesAlsoWhenItsJobIsNotOnRecordAnyMore() throws {
         try ground.leaveFile("a", minutes: 100)

@@ -46,8 +46,6 @@ package enum PruneVerb: ControlVerb {
         }
     }
 
-    package static func result(_ answer: Answer) -> String {
-        let count = answer.removed.count == 1 ? "1 original" : "\(answer.removed.count) originals"
-        return answer.cursor == nil ? "\(count) removed" : "\(count) removed, and more to come"
-    }
+    /// The first is on record, and goes on as long as somebody asks.
+    package static func result(_ answer: Answer) -> String { "begun; 'dropmill show' tells of each that is gone" }
 }

@@ -7,10 +7,25 @@ import Retention
 /// Removal for a person, who asks for one step after another.
 extension PruneService {
     /// Where a person's removal is: in which folder, and how far.
-    private struct Place: Codable {
+    fileprivate struct Place: Codable {
         var pipeline: String
         var place: String
         var cursor: PruneCursor
+        /// What was removed there before.
+        var files = 0
+        var bytes: Int64 = 0
+
+        init(_ folder: KeptFolder, _ cursor: PruneCursor) {
+            (pipeline, place, self.cursor) = (folder.pipeline, folder.place.rawValue, cursor)
+        }
+
+        mutating func add(_ step: PruneStep) {
+            files = files.addingSaturated(step.removed.count)
+            bytes = bytes.addingSaturated(step.removed.map(\.bytes).saturatedSum)
+            if let next = step.next { cursor = next }
+        }
+
+        var text: String? { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } }
 
         func isOf(_ folder: KeptFolder) -> Bool { pipeline == folder.pipeline && place == folder.place.rawValue }
     }
@@ -33,10 +48,14 @@ extension PruneService {
                 return reply(.failure(ControlProblem("other rules are in force since this began; begin again")))
             }
             let next = lanes.drop { $0 !== lane }.dropFirst().first
-            lane.step(from: first?.cursor ?? PruneCursor(), isDry: arguments.isDry) { @Sendable result in
+            lane.step(from: first?.cursor ?? PruneCursor(), isDry: arguments.isDry) { @Sendable [self] result in
                 reply(
-                    result.map { PruneVerb.Answer($0, of: lane.folder, next: next?.folder) }
-                        .mapError { ControlProblem("\($0.message) \($0.remedy)") })
+                    result.map { step in
+                        var here = first ?? Place(lane.folder, PruneCursor())
+                        here.add(step)
+                        if step.next == nil, !arguments.isDry { tell(here.files, here.bytes, of: lane.folder) }
+                        return PruneVerb.Answer(step, here, next: next.map { Place($0.folder, PruneCursor()) })
+                    }.mapError { ControlProblem("\($0.message) \($0.remedy)") })
             }
         }
     }
@@ -55,26 +74,20 @@ extension PruneService {
                 ? "no pipeline says what is to be kept; write 'keep' into its file"
                 : "\(subject) does not run or does not say what is to be kept; write 'keep' into its file")
     }
-
-    fileprivate static func text(_ folder: KeptFolder, _ cursor: PruneCursor) -> String? {
-        let place = Place(pipeline: folder.pipeline, place: folder.place.rawValue, cursor: cursor)
-        return (try? JSONEncoder().encode(place)).map { String(decoding: $0, as: UTF8.self) }
-    }
 }
 
 extension PruneVerb.Answer {
-    /// `next`: the folder that comes after this one.
-    fileprivate init(_ step: PruneStep, of folder: KeptFolder, next: KeptFolder?) {
+    /// `next`: where the folder that comes after this one begins.
+    fileprivate init(_ step: PruneStep, _ here: PruneService.Place, next: PruneService.Place?) {
         self.init()
         removed = step.removed.map { file in
             PruneVerb.Original(
-                pipeline: folder.pipeline, job: file.job.text, path: file.path.text, bytes: file.bytes,
+                pipeline: here.pipeline, job: file.job.text, path: file.path.text, bytes: file.bytes,
                 since: file.since.nanoseconds, rule: file.rule ?? "")
         }
         (changed, linked, gone) = (step.changed, step.linked, step.gone)
-        troubles = step.troubles.map { "\(folder.pipeline): \($0)" }
-        cursor =
-            step.next.map { PruneService.text(folder, $0) } ?? next.map { PruneService.text($0, PruneCursor()) } ?? nil
+        troubles = step.troubles.map { "\(here.pipeline): \($0)" }
+        cursor = step.next == nil ? next?.text : here.text
     }
 }
 

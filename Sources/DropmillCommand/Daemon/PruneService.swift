@@ -172,12 +172,15 @@ final class PruneService: Sendable {
     private func note(_ summary: PruneLane.Summary, of folder: KeptFolder) {
         note(summary.troubles.first, of: folder)
         guard summary.files > 0 || summary.isNews else { return }
-        let removed = "removed \(PruneText.originals(summary.files)) (\(ByteSize(bytes: summary.bytes)))"
-        let kept = PruneText.kept(changed: summary.changed, linked: summary.linked).map { "; \($0)" } ?? ""
-        tell(
-            .pruned(
-                pipeline: folder.pipeline, files: summary.files, message: "\(removed) from '\(folder.root.text)'\(kept)"
-            ))
+        tell(summary.files, summary.bytes, of: folder, PruneText.kept(changed: summary.changed, linked: summary.linked))
+    }
+
+    /// Tells how many have gone, if any; and what stays.
+    func tell(_ files: Int, _ bytes: Int64, of folder: KeptFolder, _ kept: String? = nil) {
+        guard files > 0 || kept != nil else { return }
+        let removed = "removed \(PruneText.originals(files)) (\(ByteSize(bytes: bytes))) from '\(folder.root.text)'"
+        let message = removed + (kept.map { "; \($0)" } ?? "")
+        tell(.pruned(pipeline: folder.pipeline, files: files, message: message))
     }
 
     private func note(_ trouble: String?, of folder: KeptFolder) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Files
+import Glibc
 
 /// `dropmill prune`: removes originals that are to be kept no longer, now.
 struct PruneCommand: ParsableCommand {
@@ -42,6 +43,8 @@ struct PruneCommand: ParsableCommand {
             }
             for original in answer.removed { print(json ? ControlLine.text(of: original) : original.line(at: .now())) }
             for trouble in answer.troubles { StandardError.print("error: \(EscapedText.printable(trouble))") }
+            // It is gone: who ends this is to know.
+            fflush(nil)
             total.add(answer)
             cursor = answer.cursor
         } while cursor != nil

@@ -146,8 +146,8 @@ package actor Engine: QueueActor {
     /// Where messages wait until they are sent; nil where the engine does not run.
     package nonisolated var outbox: (any Outbox)? { sync { $0.opened }?.journal }
 
-    /// What is known of the originals that jobs left in folders; nil where the engine does not run, or where its journal
-    /// knows nothing of them.
+    /// What is known of the originals that jobs left in folders; nil where the engine does not run, or where its
+    /// journal knows nothing of them.
     package nonisolated var originals: (any FileJournal)? { sync { $0.opened }?.journal as? any FileJournal }
 
     /// When an earlier run of the daemon was there last; nil where there was none.

@@ -14,6 +14,8 @@ struct SettlementBatch {
         var made: [Intent] = []
         /// What the original looks like; nil where an earlier attempt decided.
         var original: OriginalState?
+        /// What was written to go beside it looks like, by its place in the job's folder.
+        var sides: [FilePath: FileState] = [:]
         /// The first placement whose moves are not made.
         var next = 0
         /// Whether an earlier attempt may have made some of them.
@@ -55,17 +57,17 @@ struct SettlementBatch {
             return record
         }
 
-        /// Nil for one that an earlier attempt may have moved: somebody else may have been at it since.
+        /// Nil where somebody else may have been at it since.
         private func originalState(_ copied: Set<FilePath>, _ made: Set<FilePath>) -> OriginalState? {
-            guard !isReplay, let moves = moves.last(where: { $0.contains { $0.role == .original } }),
+            guard let moves = moves.last(where: { $0.contains { $0.role == .original } }),
                 let move = moves.last(where: { $0.role == .original }),
                 var state = state(of: move, wasCopied: copied.contains(move.source))
             else { return nil }
             for side in moves where side.role == .sidecar && side.target.isBeside(move.target) {
-                guard let name = side.target.lastName, let status = FileStatus.of(side.target),
-                    status.st_ino == side.identity.inode || copied.contains(side.source)
+                guard let name = side.target.lastName,
+                    let file = self.state(ofSide: side, wasCopied: copied.contains(side.source))
                 else { continue }
-                state.sides.append(OriginalState.Side(name, FileState(status)))
+                state.sides.append(OriginalState.Side(name, file))
             }
             var folder = move.target.removingLastComponent()
             while made.contains(folder), let status = FileStatus.of(folder) {
@@ -75,14 +77,30 @@ struct SettlementBatch {
             return state
         }
 
-        /// A file was looked at before it was moved. What is in a folder is compared with the time of its move.
+        /// A file was looked at before it was moved. What is in a folder is compared with the time of its move, which
+        /// is not known of one that an earlier attempt may have moved.
         private func state(of move: Intent, wasCopied: Bool) -> OriginalState? {
             if let original, original.moved == nil, !wasCopied { return original }
             guard let status = FileStatus.of(move.target) else { return nil }
             let now = OriginalState(status)
-            guard wasCopied else { return now.file.inode == move.identity.inode ? now : nil }
+            guard !isReplay || now.moved == nil else { return nil }
+            guard wasCopied else { return isOurs(now.file, by: move) ? now : nil }
             let isSame = original.map { $0.file.size == now.file.size && $0.file.modified == now.file.modified }
             return now.moved != nil || isSame == true ? now : nil
+        }
+
+        private func state(ofSide side: Intent, wasCopied: Bool) -> FileState? {
+            if let known = sides[side.source], !wasCopied { return known }
+            guard let status = FileStatus.of(side.target) else { return nil }
+            return wasCopied || isOurs(FileState(status), by: side) ? FileState(status) : nil
+        }
+
+        /// Whether it is what was to be moved, and was not changed since that was decided.
+        private func isOurs(_ now: FileState, by move: Intent) -> Bool {
+            guard now.inode == move.identity.inode else { return false }
+            guard isReplay else { return true }
+            let decided = settlement.record.history.last { $0.event == "settling" }?.at
+            return decided.map { Timestamp(now.modified) < $0 } ?? false
         }
 
         /// The outcome once that record was written, or was not: then the old one stands.

@@ -11,6 +11,8 @@ struct Decision {
     private(set) var unsynced = DiskSync.Unsynced()
     /// What the original looks like, where it is that which is moved.
     private(set) var original: OriginalState?
+    /// What was written to go beside that looks like, by its place in the job's folder.
+    private(set) var sides: [FilePath: FileState] = [:]
     /// What there is to be said about the name: a sentence.
     private(set) var note: String?
 
@@ -28,6 +30,7 @@ struct Decision {
             try rights.apply(toSidecar: file)
             let status = try file.status()
             try file.close()
+            if placement.role == .original { sides[source] = FileState(status) }
             intents.append(
                 Intent(
                     role: .sidecar, source: source, target: chosen.targets[index + 1],

@@ -144,7 +144,10 @@ package struct Resubmission {
         case (.processed, .replay(_, let again)): return again ? nil : try repetition(of: record)
         case (.failed, _) where record.failure?.isRelease ?? false:
             return "it was released: its drop went back to '\(record.original?.text ?? "its inbox")'"
-        case (.failed, .retry): break
+        case (.failed, .retry):
+            if let end = record.originalEnd, end.event == Transition.pruned {
+                return "its original was removed by 'keep'; drop it again"
+            }
         case (.failed, .replay): return "it failed; 'dropmill retry \(record.id.text)' sends it in again"
         case (.processed, .retry): return "it was processed; 'dropmill replay \(record.id.text)' sends a copy in"
         case (.lost, _): return "its drop was missing from the work folder; check the inbox"

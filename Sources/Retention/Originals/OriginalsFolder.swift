@@ -23,6 +23,8 @@ struct OriginalsFolder {
     private(set) var aside: HeldFolder?
     /// Folders with changed entries, to be synced.
     private var touched: [FilePath: HeldFolder] = [:]
+    /// What lies beside originals and could not be removed with them.
+    private(set) var leftBeside: [IOError] = []
 
     /// Opens it. `mark`: the hidden folder's name.
     init(_ root: FilePath, mark: String?) throws(IOError) {
@@ -139,7 +141,9 @@ struct OriginalsFolder {
             do throws(IOError) {
                 try parent.move(place.1, to: slot, in: aside)
             } catch {
-                guard error.errno == .noSuchFileOrDirectory, try parent.status(of: place.1) == nil else { throw error }
+                guard error.errno == .noSuchFileOrDirectory, try parent.status(of: place.1) == nil else {
+                    throw IOError("remove", file.path, error.errno)
+                }
                 return .gone
             }
         }
@@ -155,7 +159,7 @@ struct OriginalsFolder {
             try giveBack(file, at: slot, from: aside, to: place)
             return sight
         }
-        if let place, let parent = place.0 { try removeSides(of: file, in: parent, aside) }
+        if let place, let parent = place.0 { removeSides(of: file, in: parent, aside) }
         touch(aside)
         if file.state.moved == nil {
             try aside.remove(slot)
@@ -188,22 +192,30 @@ struct OriginalsFolder {
         try aside.folder.remove(FilePath().appending(name))
     }
 
-    private mutating func removeSides(
-        of file: KeptFile, in parent: HeldFolder, _ aside: HeldFolder
-    ) throws(IOError) {
+    /// One that cannot be removed does not keep its original.
+    private mutating func removeSides(of file: KeptFile, in parent: HeldFolder, _ aside: HeldFolder) {
         for (number, side) in file.state.sides.enumerated() {
-            let slot = Self.slot(of: file, ".\(number)")
-            if try aside.status(of: slot) == nil {
-                guard let status = try parent.status(of: side.name), Self.isRemovable(side, status) else { continue }
-                touch(parent)
-                try parent.move(side.name, to: slot, in: aside)
+            do throws(IOError) {
+                try remove(side, at: Self.slot(of: file, ".\(number)"), in: parent, aside)
+            } catch {
+                leftBeside.append(IOError("remove", parent.path.appending(side.name), error.errno))
             }
-            guard let status = try aside.status(of: slot) else { continue }
-            if Self.isRemovable(side, status) {
-                try aside.remove(slot)
-            } else {
-                try giveBack(slot, from: aside, to: side.name, in: parent)
-            }
+        }
+    }
+
+    private mutating func remove(
+        _ side: OriginalState.Side, at slot: FileName, in parent: HeldFolder, _ aside: HeldFolder
+    ) throws(IOError) {
+        if try aside.status(of: slot) == nil {
+            guard let status = try parent.status(of: side.name), Self.isRemovable(side, status) else { return }
+            touch(parent)
+            try parent.move(side.name, to: slot, in: aside)
+        }
+        guard let status = try aside.status(of: slot) else { return }
+        if Self.isRemovable(side, status) {
+            try aside.remove(slot)
+        } else {
+            try giveBack(slot, from: aside, to: side.name, in: parent)
         }
     }
 

@@ -82,7 +82,7 @@ package struct OriginalsKeeper {
         let files = try files(behind: step.next, limit: Self.glance)
         var ends: [KeptEnd] = []
         for file in files {
-            guard let sight = try sight(of: file, in: place, &step) else { continue }
+            guard let sight = try sight(of: file, deeply: true, in: place, &step) else { continue }
             if let end = step.note(sight, of: file, isDry: isDry) { ends.append(end) }
         }
         try end(ends)
@@ -177,6 +177,7 @@ package struct OriginalsKeeper {
                 if (try? place.holds(file)) == false { ends.append(KeptEnd(file.job, .stays)) }
             }
         }
+        for error in place.leftBeside { try step.note(error) }
         // What is on record as removed is not to be there again after a power cut.
         try PruneProblem.folder { () throws(IOError) in try place.sync() }
         try end(ends)
