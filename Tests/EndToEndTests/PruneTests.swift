@@ -205,7 +205,8 @@ import Testing
             "--bounding-set=\(capabilities)",
         ])
         #expect(
-            try await eventually { try daemon.hasLogged("prune_failed", "Permission denied") }, "\(daemon.transcript)")
+            try await eventually(within: .seconds(150)) { try daemon.hasLogged("prune_failed", "Permission denied") },
+            "\(daemon.transcript)")
         let failed = try run("prune")
         #expect(failed.status == 1 && failed.text.contains("Permission denied"), "\(failed.text)")
         try scratch.write("x", to: "pipelines/a-in/5.out")

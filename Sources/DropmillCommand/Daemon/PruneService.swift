@@ -46,9 +46,7 @@ final class PruneService: Sendable {
         state.withLock { $0.world = world }
         use(pipelines)
         guard !once else { return }
-        let timer = queue.every(Self.glance, from: .seconds(15), leeway: .seconds(5)) { @Sendable [weak self] in
-            self?.look()
-        }
+        let timer = queue.every(Self.glance, leeway: .seconds(5)) { @Sendable [weak self] in self?.look() }
         state.withLock { $0.timer = timer }
     }
 
