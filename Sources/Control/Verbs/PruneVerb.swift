@@ -46,6 +46,6 @@ package enum PruneVerb: ControlVerb {
         }
     }
 
-    /// The first is on record, and goes on as long as somebody asks.
+    /// Only the first request is on record; the removal goes on for as long as the client asks.
     package static func result(_ answer: Answer) -> String { "begun; 'dropmill show' tells of each that is gone" }
 }

@@ -57,7 +57,7 @@ struct SettlementBatch {
             return record
         }
 
-        /// Nil where somebody else may have been at it since.
+        /// Nil where somebody may have changed it since.
         private func originalState(_ copied: Set<FilePath>, _ made: Set<FilePath>) -> OriginalState? {
             guard let moves = moves.last(where: { $0.contains { $0.role == .original } }),
                 let move = moves.last(where: { $0.role == .original }),

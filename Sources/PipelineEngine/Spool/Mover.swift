@@ -128,7 +128,7 @@ struct Mover {
         }
     }
 
-    /// Whether a folder that is held open was removed since: then it is opened or made anew.
+    /// Forgets a folder that was removed while it was held open, so that it is made again. Returns whether it was.
     mutating func forget(ifRemoved folder: FilePath) -> Bool {
         guard open.forgetAll(ifRemoved: folder) else { return false }
         folders.remove(folder)

@@ -3,7 +3,7 @@ import CPostgres
 /// Where a journal is: whatever libpq takes for it, a URL or `key=value` words.
 package struct PostgresPlace: Sendable, Equatable {
     let words: String
-    /// What is told of it: never a password.
+    /// How messages name it, without its password.
     package let text: String
 
     /// Throws where it makes no sense.

@@ -152,7 +152,7 @@ extension Schema {
         """
 
     /// Gives jobs of a dead node to another one, with the next token: of its pipelines, and with these definitions
-    /// alone unless there are none. Those that somebody takes just now stay.
+    /// alone; without any, with all. Jobs that another node is taking at the moment are skipped.
     static let takingOver = """
         CREATE FUNCTION take_over_1(me text, dead text, of_pipelines text[], definitions text[], most integer)
         RETURNS TABLE (token bigint, record text, name bytea, producer text, claimed_at bigint, retry_of text,

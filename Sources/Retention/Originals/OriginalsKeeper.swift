@@ -173,16 +173,16 @@ package struct OriginalsKeeper {
             } catch {
                 do throws(PruneProblem) { try step.note(error) } catch let found { problem = found }
                 step.next?.leaveOut(file)
-                // What was brought out of the way is not left there: the next run goes on with it.
+                // What was brought out of the way, or may have been, is not left there: the next run goes on with it.
                 if (try? place.holds(file)) == false { ends.append(KeptEnd(file.job, .stays)) }
             }
         }
-        for error in place.leftBeside { try step.note(error) }
         // What is on record as removed is not to be there again after a power cut.
         try PruneProblem.folder { () throws(IOError) in try place.sync() }
         try end(ends)
         step.removed += removed
         if let problem { throw problem }
+        for error in place.leftBeside { try step.note(error) }
     }
 
     private func files(behind cursor: PruneCursor?, limit: Int) throws(PruneProblem) -> [KeptFile] {
