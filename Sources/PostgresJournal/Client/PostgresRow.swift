@@ -57,7 +57,7 @@ struct PostgresRow {
     var nonsense: JournalError {
         JournalError(
             .environment,
-            "A row of the journal makes no sense in its column \(next); somebody else may have changed it. Restore the "
+            "A row of the journal cannot be read (column \(next)); another program may have changed it. Restore the "
                 + "database from its backup, or remove that row.")
     }
 }
