@@ -44,7 +44,12 @@ extension FilePath {
     }
 
     /// The last component as a name, or nil for the root.
-    package var lastName: FileName? { lastComponent.flatMap { FileName($0) } }
+    package var lastName: FileName? {
+        // By bytes, as below.
+        withPlatformString { path in
+            FileName(cString: strrchr(path, Int32(UInt8(ascii: "/"))).map { UnsafePointer($0 + 1) } ?? path)
+        }
+    }
 
     /// The last component as a path from the folder above it on; empty for the root.
     package var lastEntry: FilePath {

@@ -108,7 +108,7 @@ extension SettlementBatch {
         guard let decided else { throw try missing(placement.source ?? job.original, of: job) }
         steps[index].moves.append(decided.intents)
         steps[index].original = decided.original ?? steps[index].original
-        steps[index].sides.merge(decided.sides) { $1 }
+        steps[index].add(decided.sides)
         steps[index].unsynced.files += decided.unsynced.files
         if decided.unsynced.needsWhole { steps[index].unsynced.needsWhole = true }
         steps[index].notes += decided.note.map { [$0] } ?? []
@@ -228,7 +228,7 @@ extension SettlementBatch {
             throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
         }
         steps[index].moves[number] = decided.intents
-        steps[index].sides.merge(decided.sides) { $1 }
+        steps[index].add(decided.sides)
         steps[index].notes += decided.note.map { [$0] } ?? []
         return decided.intents.filter { $0.role == .sidecar }.map(\.source)
     }

@@ -14,8 +14,8 @@ struct SettlementBatch {
         var made: [Intent] = []
         /// What the original looks like; nil where an earlier attempt decided.
         var original: OriginalState?
-        /// What was written to go beside it looks like, by its place in the job's folder.
-        var sides: [FilePath: FileState] = [:]
+        /// What was written to go beside it looks like, by its place in the job's folder; the newest counts.
+        private var sides: [(source: FilePath, file: FileState)] = []
         /// The first placement whose moves are not made.
         var next = 0
         /// Whether an earlier attempt may have made some of them.
@@ -29,6 +29,13 @@ struct SettlementBatch {
         var hasLostOutputs = false
         /// Whether another node has it by now; `failure` says that, too.
         var isFenced = false
+
+        init(settlement: Settlement) { self.settlement = settlement }
+
+        /// Adds what was written to go beside the original.
+        mutating func add(_ new: [(source: FilePath, file: FileState)]) {
+            if sides.isEmpty { sides = new } else { sides += new }
+        }
 
         /// Where the original of a failed job is, if no move brought it to `failed`.
         var keptOriginal: FilePath? {
@@ -69,6 +76,7 @@ struct SettlementBatch {
                 else { continue }
                 state.sides.append(OriginalState.Side(name, file))
             }
+            guard !made.isEmpty else { return state }
             var folder = move.target.removingLastComponent()
             while made.contains(folder), let status = FileStatus.of(folder) {
                 state.made.append(UInt64(status.st_ino))
@@ -90,7 +98,7 @@ struct SettlementBatch {
         }
 
         private func state(ofSide side: Intent, wasCopied: Bool) -> FileState? {
-            if let known = sides[side.source], !wasCopied { return known }
+            if !wasCopied, let known = sides.last(where: { $0.source == side.source }) { return known.file }
             guard let status = FileStatus.of(side.target) else { return nil }
             return wasCopied || isOurs(FileState(status), by: side) ? FileState(status) : nil
         }

@@ -12,7 +12,7 @@ struct Decision {
     /// What the original looks like, where it is that which is moved.
     private(set) var original: OriginalState?
     /// What was written to go beside that looks like, by its place in the job's folder.
-    private(set) var sides: [FilePath: FileState] = [:]
+    private(set) var sides: [(source: FilePath, file: FileState)] = []
     /// What there is to be said about the name: a sentence.
     private(set) var note: String?
 
@@ -30,7 +30,7 @@ struct Decision {
             try rights.apply(toSidecar: file)
             let status = try file.status()
             try file.close()
-            if placement.role == .original { sides[source] = FileState(status) }
+            if placement.role == .original { sides.append((source, FileState(status))) }
             intents.append(
                 Intent(
                     role: .sidecar, source: source, target: chosen.targets[index + 1],
