@@ -57,6 +57,10 @@ package protocol Journal: HistoryJournal {
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?
 
+    /// Whether what is on record may be acted on: things claimed, and moved that intents say. False where others take
+    /// this node's jobs over, or soon may.
+    var mayAct: Bool { get }
+
     /// Writes something to the file that others find, to see that it can be written.
     func probe() throws(JournalError)
 
@@ -65,6 +69,9 @@ package protocol Journal: HistoryJournal {
 }
 
 extension Journal {
+    /// Always, where one daemon has the journal to itself.
+    package var mayAct: Bool { true }
+
     /// The same without any that are about to be moved.
     @discardableResult
     package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) -> Set<JobID> {

@@ -2,11 +2,18 @@ package import PipelineKit
 
 /// What nodes that share a journal need of it besides: who is alive, and whose the jobs are of one that is not.
 package protocol SharedJournal: EngineJournal {
+    /// The word that this process is known by, and that its folders are named after.
+    var incarnationID: String { get }
+
+    /// Whether this process was marked dead: its jobs are others' from now on, and it never comes back.
+    var isLost: Bool { get }
+
     /// For how much longer this node's lease holds at least, by a clock of its own; nothing where it is over, or was
     /// ended. Until it is over nobody takes its jobs.
     var rest: Duration { get }
 
-    /// Renews the lease; false where it is over: this incarnation never comes back.
+    /// Renews the lease, also one that is over as long as nobody has marked this process dead; false where somebody
+    /// has.
     func renew() throws(JournalError) -> Bool
 
     /// All nodes that are known, the newest first.

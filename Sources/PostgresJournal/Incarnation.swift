@@ -21,6 +21,9 @@ package struct Incarnation: Sendable, Hashable {
         self.lease = lease
     }
 
+    /// As an `interval`.
+    var leaseText: String { "\(lease.nanoseconds / 1000) microseconds" }
+
     /// What this machine is called.
     package static var hostName: String {
         var name = utsname()

@@ -10,21 +10,28 @@ extension PostgresJournal: SharedJournal {
             "open", commits,
             PostgresQuery(
                 """
-                INSERT INTO nodes (incarnation, name, host, version, lease_until) \
-                VALUES ($1, $2, $3, $4, clock_timestamp() + $5::bigint * interval '1 microsecond') \
+                INSERT INTO nodes (incarnation, name, host, version, lease, lease_until) \
+                VALUES ($1, $2, $3, $4, $5::interval, clock_timestamp() + $5::interval) \
                 ON CONFLICT (incarnation) DO NOTHING
                 """, incarnation.id, incarnation.node, incarnation.host, incarnation.version,
-                incarnation.lease.nanoseconds / 1000))
+                incarnation.leaseText))
         let keeper = LeaseKeeper(incarnation.lease, from: begin) { @Sendable [weak self] in
             do throws(JournalError) {
-                return try self?.renew()
+                _ = try self?.renew()
+                return true
             } catch {
-                // It is tried again before the lease is over; whoever commits meets the same error.
-                return nil
+                // It is tried again; whoever commits meets the same error.
+                return false
             }
         }
         keeping.withLock { $0 = keeper }
     }
+
+    package var incarnationID: String { incarnation?.id ?? "" }
+
+    package var mayAct: Bool { rest > min(.seconds(5), (incarnation?.lease ?? .zero) / 6) }
+
+    package var isLost: Bool { keeping.withLock { $0?.isLost } ?? false }
 
     package var rest: Duration { keeping.withLock { $0?.rest } ?? .zero }
 
@@ -32,14 +39,17 @@ extension PostgresJournal: SharedJournal {
         guard let incarnation else { throw isForReading }
         let query = PostgresQuery(
             """
-            UPDATE nodes SET lease_until = clock_timestamp() + $2::bigint * interval '1 microsecond' \
-            WHERE incarnation = $1 AND dead_at IS NULL AND lease_until > clock_timestamp() RETURNING incarnation
-            """, incarnation.id, incarnation.lease.nanoseconds / 1000)
+            UPDATE nodes SET lease_until = clock_timestamp() + $2::interval \
+            WHERE incarnation = $1 AND dead_at IS NULL RETURNING incarnation
+            """, incarnation.id, incarnation.leaseText)
+        let sent = LeaseKeeper.now
         // Where an answer does not come there is to be time for another try.
         let answers = try again("write") { () throws(PostgresError) in
             try leases.exchange([query], within: incarnation.lease / 4)
         }
-        return answers.first?.count == 1
+        let holds = answers.first?.count == 1
+        keeping.withLock { $0 }?.note(holds, sent: sent)
+        return holds
     }
 
     package func nodes() throws(JournalError) -> [NodeRecord] { try nodes(where: "true") }
@@ -68,7 +78,8 @@ extension PostgresJournal: SharedJournal {
             PostgresQuery(
                 """
                 UPDATE nodes SET dead_at = clock_timestamp() WHERE incarnation IN (SELECT incarnation FROM nodes \
-                WHERE dead_at IS NULL AND lease_until <= clock_timestamp() FOR UPDATE SKIP LOCKED) \
+                WHERE dead_at IS NULL AND clock_timestamp() \
+                >= greatest(lease_until, pg_postmaster_start_time() + lease) FOR UPDATE SKIP LOCKED) \
                 RETURNING incarnation
                 """))
         let marked = try rows.indices.map { place throws(JournalError) in try rows[place].text() }
@@ -107,8 +118,9 @@ extension PostgresJournal: SharedJournal {
         try exchange([
             PostgresQuery(
                 """
-                INSERT INTO nodes (incarnation, name, host, version, lease_until, dead_at) \
-                VALUES ('released', 'released', '', '', clock_timestamp(), clock_timestamp()) ON CONFLICT DO NOTHING
+                INSERT INTO nodes (incarnation, name, host, version, lease, lease_until, dead_at) \
+                VALUES ('released', 'released', '', '', '0', clock_timestamp(), clock_timestamp()) \
+                ON CONFLICT DO NOTHING
                 """),
             PostgresQuery(
                 "UPDATE unfinished SET node = 'released' WHERE id = ANY ($1::text[]) AND node = $2",
@@ -121,12 +133,18 @@ extension PostgresJournal: SharedJournal {
         try exchange([end(of: incarnation)])
     }
 
+    /// Has the lease renewed no more. A renewal that is under way asks for the keeper, too.
+    func stopKeeping() {
+        let keeper = keeping.withLock { keeper in
+            defer { keeper = nil }
+            return keeper
+        }
+        keeper?.stop()
+    }
+
     /// Has the lease renewed no more, and returns what says so to others.
     func end(of incarnation: Incarnation) -> PostgresQuery {
-        keeping.withLock { keeper in
-            keeper?.stop()
-            keeper = nil
-        }
+        stopKeeping()
         return PostgresQuery(
             """
             UPDATE nodes SET lease_until = least(lease_until, clock_timestamp()), dead_at = clock_timestamp() \

@@ -24,7 +24,8 @@ package final class PostgresJournal: EngineJournal, Sendable {
     init(_ place: PostgresPlace, as incarnation: Incarnation?) {
         (self.place, self.incarnation) = (place, incarnation)
         commits = PostgresConnection(to: place, as: "commits")
-        leases = PostgresConnection(to: place, as: "lease")
+        leases = PostgresConnection(
+            to: place, as: "lease", pausing: incarnation.map { LeaseKeeper.pause($0.lease) })
         readings = PostgresConnection(to: place, as: "reading")
     }
 
@@ -151,10 +152,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
     }
 
     package func close() {
-        keeping.withLock { keeper in
-            keeper?.stop()
-            keeper = nil
-        }
+        stopKeeping()
         for connection in [commits, leases, readings] { connection.close() }
     }
 

@@ -75,6 +75,12 @@ package final class PostgresServer: Sendable {
         return "\(server) options=-csearch_path=\(name)"
     }
 
+    /// Ends the lease of nodes without their knowledge, as a long sleep would; the server runs long enough by then.
+    package func endLease(where condition: String, in place: String) throws {
+        let past = "lease_until = clock_timestamp() - interval '1s', lease = '0'"
+        _ = try ask("UPDATE nodes SET \(past) WHERE \(condition)", in: place)
+    }
+
     /// What the server answers, a line a row.
     package func ask(_ sql: String, in place: String) throws -> [String] {
         let output = try Tool(programs.appending("psql")).run(["-XqAtv", "ON_ERROR_STOP=1", "-d", place, "-c", sql])

@@ -26,10 +26,13 @@ final class PostgresConnection: Sendable {
 
     private let place: PostgresPlace
     private let role: String
+    private let longestPause: Duration
     private let state = Mutex(State())
 
-    /// `role`: what the server's lists say that it is for.
-    init(to place: PostgresPlace, as role: String) { (self.place, self.role) = (place, role) }
+    /// `role`: what the server's lists say that it is for. `pause`: how long nothing is tried after a failure at most.
+    init(to place: PostgresPlace, as role: String, pausing pause: Duration? = nil) {
+        (self.place, self.role, longestPause) = (place, role, pause ?? Self.longestPause)
+    }
 
     func close() {
         state.withLock { state in
@@ -44,7 +47,7 @@ final class PostgresConnection: Sendable {
         _ queries: [PostgresQuery], within patience: Duration = patience
     ) throws(PostgresError) -> [[PostgresRow]] {
         try state.withLock { state throws(PostgresError) in
-            let handle = try Self.open(&state, place, role)
+            let handle = try open(&state)
             do throws(PostgresError) {
                 return try Self.exchange(queries, handle.pointer, until: .now() + patience)
             } catch {
@@ -63,7 +66,7 @@ final class PostgresConnection: Sendable {
         _ body: ((PostgresQuery) throws(PostgresError) -> [PostgresRow]) throws -> Value
     ) throws -> Value {
         try state.withLock { state in
-            let handle = try Self.open(&state, place, role)
+            let handle = try open(&state)
             func ask(_ query: PostgresQuery) throws(PostgresError) -> [PostgresRow] {
                 try Self.exchange([query], handle.pointer, until: .now() + Self.patience).first ?? []
             }
@@ -87,15 +90,13 @@ final class PostgresConnection: Sendable {
         state.handle = nil
     }
 
-    private static func open(
-        _ state: inout State, _ place: PostgresPlace, _ role: String
-    ) throws(PostgresError) -> Handle {
+    private func open(_ state: inout State) throws(PostgresError) -> Handle {
         if let handle = state.handle { return handle }
         if state.isClosed { throw .lost("it is closed") }
         if let failure = state.failure, .now() < failure.next { throw failure.error }
         do throws(PostgresError) {
-            let handle = try connect(to: place, as: role)
-            (state.handle, state.failure, state.pause) = (handle, nil, firstPause)
+            let handle = try Self.connect(to: place, as: role)
+            (state.handle, state.failure, state.pause) = (handle, nil, Self.firstPause)
             return handle
         } catch {
             state.failure = (error, .now() + state.pause)

@@ -28,6 +28,7 @@ enum Schema {
     }
 
     /// Processes that run, or did. A lease is over by the database's clock; one that is marked dead never comes back.
+    /// `lease`: how long that is, which each has at least from when the server can be asked.
     private static let nodes = """
         CREATE TABLE nodes (
             incarnation text COLLATE "C" PRIMARY KEY,
@@ -35,6 +36,7 @@ enum Schema {
             host text NOT NULL,
             version text NOT NULL,
             since timestamptz NOT NULL DEFAULT clock_timestamp(),
+            lease interval NOT NULL,
             lease_until timestamptz NOT NULL,
             dead_at timestamptz
         )

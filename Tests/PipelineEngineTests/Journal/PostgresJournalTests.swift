@@ -30,8 +30,7 @@ struct PostgresJournalTests {
     private func oversleep(_ journal: PostgresJournal) throws {
         journal.keeping.withLock { $0?.stop() }
         let id = try #require(journal.incarnation?.id)
-        _ = try server.ask(
-            "UPDATE nodes SET lease_until = clock_timestamp() - interval '1s' WHERE incarnation = '\(id)'", in: place)
+        try server.endLease(where: "incarnation = '\(id)'", in: place)
     }
 
     private func states(_ table: String) throws -> [String] {
@@ -62,7 +61,7 @@ struct PostgresJournalTests {
         #expect(throws: JournalError.self) { try reading.write(jobs, pipelines: []) }
     }
 
-    @Test("A node whose lease is over writes nothing, not even of jobs that nobody has taken, and never comes back")
+    @Test("A node whose lease is over writes nothing, and comes back as long as it is not marked dead")
     func fence() throws {
         let (first, second) = (try open("a"), try open("b"))
         defer { [first, second].forEach { $0.close() } }
@@ -71,12 +70,22 @@ struct PostgresJournalTests {
         #expect(try second.markDead() == [])
         try oversleep(first)
         #expect(try first.write([job, other], pipelines: []) == [job.id, other.id])
-        #expect(try !first.renew())
+        #expect(try first.renew() && first.mayAct && first.rest > .seconds(20))
+        #expect(try first.write([job, other], pipelines: []) == [])
+        #expect(try second.markDead() == [])
+        try oversleep(first)
         let dead = try second.markDead()
-        #expect(dead.map(\.name) == ["a"] && dead.allSatisfy { $0.isDead && $0.jobs == 1 })
-        #expect(try !first.renew() && first.write([job], pipelines: []) == [job.id])
-        #expect(try states("unfinished") == ["\(job.id) queued 0"])
+        #expect(dead.map(\.name) == ["a"] && dead.allSatisfy { $0.isDead && $0.jobs == 2 })
+        #expect(!first.isLost)
+        #expect(try !first.renew() && first.isLost && !first.mayAct && first.rest == .zero)
+        #expect(try first.write([job], pipelines: []) == [job.id])
+        #expect(try !first.renew())
+        #expect(try states("unfinished") == ["\(job.id) queued 0", "\(other.id) queued 0"])
         #expect(try second.nodes().map(\.name) == ["b", "a"])
+        #expect(first.incarnationID == dead.first?.incarnation)
+        // One that ends is not lost, and may not act.
+        try second.leave()
+        #expect(!second.isLost && !second.mayAct)
     }
 
     @Test("A job that is taken over has the next token, and belongs to its new node alone")
@@ -220,6 +229,28 @@ struct PostgresJournalTests {
         #expect(try journal.unfinished() == [job, other])
     }
 
+    @Test("A node outlives a server that was away for longer than its lease, and notices soon that it is back")
+    func outage() async throws {
+        let server = try PostgresServer()
+        let place = try server.schema()
+        let lease = Duration.seconds(2)
+        let (first, second) = (try open("a", lease: lease, in: place), try open("b", lease: lease, in: place))
+        defer { [first, second].forEach { $0.close() } }
+        let job = try JournalSamples.job(1)
+        try first.write([job], pipelines: [])
+        try server.stop()
+        #expect(await eventually { first.rest == .zero && second.rest == .zero })
+        #expect(!first.isLost && !first.mayAct)
+        try server.begin()
+        // Whoever asks first finds nobody dead.
+        #expect(await eventually { (try? second.markDead()) == [] })
+        #expect(await eventually { first.mayAct && second.mayAct })
+        #expect(try first.write([job], pipelines: []) == [])
+        // Nor is it for ever.
+        first.stopKeeping()
+        #expect(await eventually { (try? second.markDead())?.map(\.name) == ["a"] })
+    }
+
     @Test("A day of which nothing is left is dropped")
     func days() throws {
         let journal = try open("a")
@@ -341,8 +372,7 @@ struct PostgresJournalTests {
         defer { [second, reading].forEach { $0.close() } }
         #expect(await eventually { (try? reading.job(slow))??.state == .running })
         // It sleeps for longer than its lease, and wakes up.
-        _ = try server.ask(
-            "UPDATE nodes SET lease_until = clock_timestamp() - interval '1s' WHERE name = 'a'", in: place)
+        try server.endLease(where: "name = 'a'", in: place)
         let dead = try #require(try second.markDead().first)
         #expect(
             try second.takeOver(from: dead.incarnation, of: ["test"], with: nil, limit: 9).map(\.record.id) == [slow])

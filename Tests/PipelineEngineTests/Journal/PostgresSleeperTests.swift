@@ -110,7 +110,8 @@ struct PostgresSleeperTests {
                 _ = try killer.ask(
                     "write", killer.leases,
                     PostgresQuery(
-                        "UPDATE nodes SET lease_until = clock_timestamp() WHERE incarnation = $1", sleeper))
+                        "UPDATE nodes SET lease_until = clock_timestamp(), lease = '0' WHERE incarnation = $1",
+                        sleeper))
                 fallthrough
             default:
                 _ = try actor.journal.markDead()
