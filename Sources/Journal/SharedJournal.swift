@@ -16,6 +16,10 @@ package protocol SharedJournal: EngineJournal {
     /// has.
     func renew() throws(JournalError) -> Bool
 
+    /// Says where a pipeline's folders are on this host. From now on paths in them are on record by these names, and
+    /// every host reads them as its own.
+    func know(_ roots: PathRoots, of pipeline: String)
+
     /// All nodes that are known, the newest first.
     func nodes() throws(JournalError) -> [NodeRecord]
 

@@ -12,11 +12,13 @@ package struct Incarnation: Sendable, Hashable {
     /// For how long it is alive without a word from it.
     package let lease: Duration
 
-    package init(of node: String, version: String, lease: Duration = .seconds(30)) {
+    package init(
+        of node: String, on host: String = Self.hostName, version: String, lease: Duration = .seconds(30)
+    ) {
         let parts = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         id = parts.joined()
         self.node = node
-        host = Self.hostName
+        self.host = host
         self.version = version
         self.lease = lease
     }

@@ -9,11 +9,15 @@ struct JobSearch {
     private static let step = 1000
 
     private let query: JobQuery
+    /// Whether the server does not know all that is asked for.
+    private var passesOver: Bool
     private var terms: [String] = []
     private var values: [(any PostgresValue)?] = []
 
-    init(_ query: JobQuery) {
+    /// `roots`: by which pipelines have paths on record.
+    init(_ query: JobQuery, _ roots: some Sequence<PathRoots> = []) {
         self.query = query
+        passesOver = query.pattern != nil || !query.left.isEmpty
         if !query.states.isEmpty { add("state = ANY (", PostgresColumn(query.states.map(\.rawValue)), "::text[])") }
         add("pipeline = ", query.pipeline)
         add("producer = ", query.producer)
@@ -27,7 +31,12 @@ struct JobSearch {
         add("finished_at >= ", query.finishedSince?.nanoseconds)
         add("code = ", query.code)
         add("code IS DISTINCT FROM ", query.otherThan)
-        add("original = ", query.original.map { Array($0.bytes) }, "::bytea")
+        if let original = query.original {
+            let paths = Set(roots.map { $0.relative(original) }).union([original])
+            add("original = ANY (", PostgresColumn(paths.map { Array($0.bytes) }), "::bytea[])")
+            // Another pipeline has another path by the same words.
+            passesOver = passesOver || paths.count > 1
+        }
         add("retry_of = ", query.retryOf?.text)
         add("replay_of = ", query.replayOf?.text)
         if query.isOpen { terms.append("open IS NOT NULL") }
@@ -41,9 +50,6 @@ struct JobSearch {
         values.append(value)
         terms.append("\(start)$\(values.count)\(end)")
     }
-
-    /// Whether the server does not know all that is asked for.
-    private var passesOver: Bool { query.pattern != nil || !query.left.isEmpty }
 
     /// `find` has the server answer.
     func records(
@@ -63,7 +69,7 @@ struct JobSearch {
 
     private func matches(_ job: JobRecord) -> Bool {
         var rest = JobQuery()
-        (rest.pattern, rest.left) = (query.pattern, query.left)
+        (rest.pattern, rest.left, rest.original) = (query.pattern, query.left, query.original)
         return rest.matches(job)
     }
 

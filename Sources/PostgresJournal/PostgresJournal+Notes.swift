@@ -14,17 +14,19 @@ extension PostgresJournal {
     }
 
     private func note(_ job: JobID, _ file: SentFile, isReplay: Bool) throws(JournalError) {
+        // Other hosts may have that inbox elsewhere; the device has another number there.
+        let pipeline = try roots().first { $0.value.isInbox(file.inbox) }?.key
         _ = try ask(
             "write", commits,
             PostgresQuery(
                 """
-                INSERT INTO retries (device, inode, job, replay, inbox, size, modified, at) \
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (device, inode) DO UPDATE SET \
-                job = excluded.job, replay = excluded.replay, inbox = excluded.inbox, size = excluded.size, \
-                modified = excluded.modified, at = excluded.at
-                """, Int64(bitPattern: file.identity.device), Int64(bitPattern: file.identity.inode), job.text,
-                isReplay, Array(file.inbox.bytes), file.size, file.modified.map { Timestamp($0).nanoseconds },
-                Timestamp.now().nanoseconds))
+                INSERT INTO retries (inode, inbox, pipeline, device, job, replay, size, modified, at) \
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (inode, inbox) DO UPDATE SET \
+                pipeline = excluded.pipeline, device = excluded.device, job = excluded.job, \
+                replay = excluded.replay, size = excluded.size, modified = excluded.modified, at = excluded.at
+                """, Int64(bitPattern: file.identity.inode), Array(file.inbox.bytes), pipeline,
+                Int64(bitPattern: file.identity.device), job.text, isReplay, file.size,
+                file.modified.map { Timestamp($0).nanoseconds }, Timestamp.now().nanoseconds))
     }
 
     package func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {

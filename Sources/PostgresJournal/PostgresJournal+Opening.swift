@@ -19,8 +19,10 @@ extension PostgresJournal {
     }
 
     /// Opens a journal that is there for reading.
-    package static func open(reading words: String) throws(JournalError) -> PostgresJournal {
-        let journal = PostgresJournal(try place(words), as: nil)
+    package static func open(
+        reading words: String, on host: String? = nil
+    ) throws(JournalError) -> PostgresJournal {
+        let journal = PostgresJournal(try place(words), as: nil, on: host)
         do throws(JournalError) {
             let applied = try journal.applied { query throws(PostgresError) in try journal.readings.query(query) }
             try journal.refuseNewer(applied)

@@ -23,7 +23,8 @@ extension PostgresJournal {
     }
 
     package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
-        try JobSearch(query).records { search throws(JournalError) in try records(search) }
+        let roots = query.original == nil ? [:] : try roots()
+        return try JobSearch(query, roots.values).records { search throws(JournalError) in try records(search) }
     }
 
     package func counts() throws(JournalError) -> [JobCount] {
@@ -54,14 +55,15 @@ extension PostgresJournal {
         return Dictionary(counts) { first, _ in first }
     }
 
-    /// This node's; of all of them the newest of each name where it was opened for reading.
+    /// This node's. Where it was opened for reading of each name the newest, of this host's nodes if they have it: its
+    /// paths are to be those that jobs are read with.
     package func pipelines() throws(JournalError) -> [PipelineRecord] {
         let rows = try read(
             PostgresQuery(
                 """
                 SELECT DISTINCT ON (name COLLATE "C") value FROM pipelines WHERE coalesce(node = $1, true) \
-                ORDER BY name COLLATE "C", updated_at DESC
-                """, incarnation?.node))
+                ORDER BY name COLLATE "C", (host = $2) DESC, updated_at DESC
+                """, incarnation?.node, host))
         return try rows.map { found throws(JournalError) in
             var row = found
             return try row.json(\.pipeline)
@@ -77,6 +79,6 @@ extension PostgresJournal {
     }
 
     func records(_ query: PostgresQuery) throws(JournalError) -> [JobRecord] {
-        try read(query).map { row throws(JournalError) in try JobColumns.record(row) }
+        try absolute(read(query).map { row throws(JournalError) in try JobColumns.record(row) })
     }
 }

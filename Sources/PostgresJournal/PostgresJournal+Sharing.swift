@@ -101,11 +101,11 @@ extension PostgresJournal: SharedJournal {
                 FROM take_over_1($1, $2, $3, $4, $5)
                 """, incarnation.id, dead, PostgresColumn(pipelines),
                 definitions.map { PostgresColumn($0.map(\.text)) }, limit))
-        let taken = try rows.map { found throws(JournalError) in
+        let found = try rows.map { found throws(JournalError) in
             var row = found
-            let token = try row.integer()
-            return TakenJob(try JobColumns.record(row), token: token)
+            return (token: try row.integer(), record: try JobColumns.record(row))
         }
+        let taken = zip(try absolute(found.map(\.record)), found).map { TakenJob($0, token: $1.token) }
         tokens.withLock { tokens in
             for job in taken { tokens[job.record.id] = job.token }
         }

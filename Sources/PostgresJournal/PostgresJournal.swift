@@ -20,9 +20,13 @@ package final class PostgresJournal: EngineJournal, Sendable {
     /// Of jobs that this node has taken over; of all others it is 0.
     let tokens = Mutex<[JobID: Int64]>([:])
     let keeping = Mutex<LeaseKeeper?>(nil)
+    let told = Mutex(Roots())
+    /// The machine that it is read on.
+    let host: String
 
-    init(_ place: PostgresPlace, as incarnation: Incarnation?) {
+    init(_ place: PostgresPlace, as incarnation: Incarnation?, on host: String? = nil) {
         (self.place, self.incarnation) = (place, incarnation)
+        self.host = host ?? incarnation?.host ?? Incarnation.hostName
         commits = PostgresConnection(to: place, as: "commits")
         leases = PostgresConnection(
             to: place, as: "lease", pausing: incarnation.map { LeaseKeeper.pause($0.lease) })
@@ -36,21 +40,25 @@ package final class PostgresJournal: EngineJournal, Sendable {
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
     ) throws(JournalError) -> Set<JobID> {
         guard let incarnation else { throw isForReading }
-        let batch = JobBatch(jobs + intending)
-        var queries = pipelines.map { pipeline in
+        let roots = told.withLock { $0 }
+        let batch = JobBatch(relative(jobs + intending, by: roots.all))
+        var queries = notes(of: roots, by: incarnation)
+        queries += pipelines.map { pipeline in
             var json = JSONText()
             json.pipeline(pipeline)
             return PostgresQuery(
                 """
-                INSERT INTO pipelines VALUES ($1, $2, $3, $4, $5) ON CONFLICT (node, name) DO UPDATE \
-                SET inbox = excluded.inbox, updated_at = excluded.updated_at, value = excluded.value
-                """, incarnation.node, pipeline.name, Array(pipeline.inbox.bytes), pipeline.updatedAt.nanoseconds,
-                json.string)
+                INSERT INTO pipelines (node, name, host, inbox, updated_at, value) VALUES ($1, $2, $3, $4, $5, $6) \
+                ON CONFLICT (node, name) DO UPDATE SET host = excluded.host, inbox = excluded.inbox, \
+                updated_at = excluded.updated_at, value = excluded.value
+                """, incarnation.node, pipeline.name, incarnation.host, Array(pipeline.inbox.bytes),
+                pipeline.updatedAt.nanoseconds, json.string)
         }
         // Last: it locks the node's row until all is committed, and a process may stand still between any two of them.
         if !batch.jobs.isEmpty { queries.append(batch.query(by: incarnation, tokens.withLock { $0 })) }
         guard !queries.isEmpty else { return [] }
         let answers = try again("write") { () throws(PostgresError) in try commits.exchange(queries) }
+        if !roots.unwritten.isEmpty { hasWritten(roots) }
         guard !batch.jobs.isEmpty, var rows = answers.last, !rows.isEmpty else { return [] }
         let fenced = Set(try rows.indices.map { place throws(JournalError) in try rows[place].id() })
         return try fenced.subtracting(standing(batch, among: fenced, of: incarnation))

@@ -125,26 +125,14 @@ struct MovedWork {
 extension JobRecord {
     /// The record of a job whose folder lay in another work folder, as it is in this one.
     func moved(from place: FilePath, to work: FilePath) -> JobRecord {
-        func moved(_ path: FilePath) -> FilePath {
+        var record = mappingPaths { path in
             var below = path
             return below.removePrefix(place) ? work.pushing(below) : path
         }
-        func moved(_ found: Payload) -> Payload {
-            var payload = found
-            payload.root = moved(found.root)
-            for index in found.copies.indices {
-                payload.copies[index].path = moved(found.copies[index].path)
-                payload.copies[index].source = moved(found.copies[index].source)
+        for index in record.intents.indices {
+            if let identity = FileIdentity.of(record.intents[index].source) {
+                record.intents[index].identity = identity
             }
-            return payload
-        }
-        var record = self
-        record.payload = payload.map(moved)
-        record.inputs = inputs?.mapValues(moved)
-        for index in intents.indices {
-            let source = moved(intents[index].source)
-            record.intents[index].source = source
-            if let identity = FileIdentity.of(source) { record.intents[index].identity = identity }
         }
         if record != self { record.history.append(Transition("moved", at: .now(), note: "from '\(place.text)'")) }
         return record

@@ -98,7 +98,7 @@ extension Schema {
 
             -- A file that was sent in again leads to its job, and serves once.
             IF cardinality(new) > 0 AND EXISTS (SELECT FROM retries) THEN
-                FOR again IN SELECT DISTINCT ON (n.id, r.replay) n.id, r.job, r.replay, r.device, r.inode
+                FOR again IN SELECT DISTINCT ON (n.id, r.replay) n.id, r.job, r.replay, r.inode, r.inbox
                     FROM unnest(ids, pipelines, inodes, sizes, modified) AS n(id, pipeline, inode, size, modified)
                     JOIN retries r ON r.inode = n.inode
                     JOIN (SELECT h.id, h.pipeline FROM history h UNION ALL SELECT u.id, u.pipeline FROM unfinished u)
@@ -107,8 +107,9 @@ extension Schema {
                         AND p.node = (SELECT nodes.name FROM nodes WHERE incarnation = me)
                     WHERE n.id = ANY (new) AND n.id <> ALL (strange) AND coalesce(r.size = n.size, true)
                     AND coalesce(r.modified = n.modified, true)
-                    AND coalesce(r.inbox = p.inbox, earlier.pipeline = n.pipeline)
-                    ORDER BY n.id, r.replay, r.job DESC
+                    AND (coalesce(r.pipeline = n.pipeline, false)
+                        OR coalesce(r.inbox = p.inbox, earlier.pipeline = n.pipeline))
+                    ORDER BY n.id, r.replay, r.at DESC
                 LOOP
                     IF again.replay THEN
                         UPDATE unfinished u SET replay_of = coalesce(u.replay_of, again.job) WHERE u.id = again.id;
@@ -119,7 +120,7 @@ extension Schema {
                         UPDATE history h SET retry_of = coalesce(h.retry_of, again.job) WHERE h.id = again.id;
                         retried := retried || again.job;
                     END IF;
-                    DELETE FROM retries r WHERE r.device = again.device AND r.inode = again.inode;
+                    DELETE FROM retries r WHERE r.inode = again.inode AND r.inbox = again.inbox;
                 END LOOP;
             END IF;
 

@@ -143,19 +143,21 @@ enum Schema {
         """,
     ]
 
-    /// Files sent in again, and content that came before.
+    /// Files sent in again, and content that came before. `inbox` is its path on the host of who sent, and `pipeline`
+    /// whose it is as far as known.
     private static let notes = [
         """
         CREATE TABLE retries (
-            device bigint NOT NULL,
             inode bigint NOT NULL,
+            inbox bytea NOT NULL,
+            pipeline text,
+            device bigint NOT NULL,
             job text COLLATE "C" NOT NULL,
             replay boolean NOT NULL,
-            inbox bytea NOT NULL,
             size bigint,
             modified bigint,
             at bigint NOT NULL,
-            PRIMARY KEY (device, inode)
+            PRIMARY KEY (inode, inbox)
         )
         """,
         """
@@ -173,7 +175,8 @@ enum Schema {
         "CREATE INDEX contents_of_job ON contents (job)",
     ]
 
-    /// What nodes say of themselves and their pipelines, and what people do.
+    /// What nodes say of themselves and their pipelines, and what people do. `roots`: where a pipeline's folders are on
+    /// a node's host.
     private static let people = [
         """
         CREATE TABLE runs (
@@ -188,10 +191,21 @@ enum Schema {
         CREATE TABLE pipelines (
             node text NOT NULL,
             name text NOT NULL,
+            host text NOT NULL,
             inbox bytea NOT NULL,
             updated_at bigint NOT NULL,
             value text NOT NULL,
             PRIMARY KEY (node, name)
+        )
+        """,
+        """
+        CREATE TABLE roots (
+            node text NOT NULL,
+            pipeline text NOT NULL,
+            host text NOT NULL,
+            at timestamptz NOT NULL DEFAULT clock_timestamp(),
+            value text NOT NULL,
+            PRIMARY KEY (node, pipeline)
         )
         """,
         "CREATE TABLE holds (pipeline text PRIMARY KEY, since bigint NOT NULL, value text NOT NULL)",

@@ -21,10 +21,17 @@ enum JournalImplementation: CaseIterable, Sendable {
         switch self {
         case .memory: MemoryJournal()
         case .sqlite: try SQLiteJournal.open(writing: scratch.path, durable: false)
-        case .postgres:
-            try PostgresJournal.open(
-                try PostgresServer.shared.get().schema(), as: Incarnation(of: "test", version: "1"))
+        case .postgres: try makeShared()
         }
+    }
+
+    /// With folders that the samples have paths in, and others.
+    private func makeShared() throws -> PostgresJournal {
+        let journal = try PostgresJournal.open(
+            try PostgresServer.shared.get().schema(), as: Incarnation(of: "test", version: "1"))
+        let roots = PathRoots([("inbox", "/in"), ("work", "/spool/x"), ("failed", "/failed"), ("target 1", "/out")])
+        for pipeline in ["scans", try JournalSamples.fullJob(1).pipeline] { journal.know(roots, of: pipeline) }
+        return journal
     }
 }
 

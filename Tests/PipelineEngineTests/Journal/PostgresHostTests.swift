@@ -1,0 +1,155 @@
+import Dispatch
+import Files
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PostgresJournal
+
+/// What hosts that share a journal have in common: paths, shares, and what one of them does for all.
+@Suite("Hosts", .enabled(if: PostgresServer.isPossible, "needs postgresql"), .timeLimit(.minutes(5)))
+struct PostgresHostTests {
+    private let server: PostgresServer
+    private let place: String
+
+    init() throws {
+        server = try PostgresServer.shared.get()
+        place = try server.schema()
+    }
+
+    private func open(_ node: String, on host: String? = nil, in place: String? = nil) throws -> PostgresJournal {
+        try PostgresJournal.open(
+            place ?? self.place, as: Incarnation(of: node, on: host ?? "host of \(node)", version: "1"))
+    }
+
+    private func roots(below above: FilePath) -> PathRoots {
+        PathRoots([
+            (name: "inbox", path: above.appending("in")), (name: "failed", path: above.appending("failed")),
+            (name: "work", path: above.appending("in").appending(".dropmill").appending("scans")),
+        ])
+    }
+
+    /// A job with paths below the folders of a host that has them there, and one elsewhere.
+    private func job(_ number: Int, below above: FilePath) throws -> JobRecord {
+        var job = try JournalSamples.job(number, state: .settling)
+        let folder = above.pushing("in/.dropmill/scans/active/X")
+        job.payload = Payload(folder: folder.appending("1"))
+        job.intents = [
+            Intent(
+                role: .original, source: folder.appending("a"), target: above.pushing("failed/a"),
+                identity: job.identity),
+            Intent(role: .output, source: folder.appending("b"), target: "/elsewhere/b", identity: job.identity),
+        ]
+        return job
+    }
+
+    private func failed(_ job: JobRecord, at path: FilePath) -> JobRecord {
+        var job = job
+        (job.state, job.finishedAt, job.intents, job.payload) = (.failed, JournalSamples.time(9), [], nil)
+        job.original = path
+        return job
+    }
+
+    @Test("Each host reads paths as its own, and who is none of them as the one that was told last")
+    func paths() throws {
+        let (first, second) = (try open("a"), try open("b"))
+        defer { [first, second].forEach { $0.close() } }
+        first.know(roots(below: "/srv"), of: "scans")
+        second.know(roots(below: "/mnt/mill"), of: "scans")
+        let (here, there) = (try job(1, below: "/srv"), try job(1, below: "/mnt/mill"))
+        #expect(here != there)
+        try first.write([here], pipelines: [])
+        #expect(try first.unfinished() == [here] && first.job(here.id) == here)
+        // That it knows its folders is on record with its first job.
+        try second.write([], pipelines: [JournalSamples.pipeline("scans")])
+        #expect(try second.job(here.id) == there)
+        #expect(try server.ask("SELECT count(*) FROM unfinished WHERE record ~ '/srv|/mnt'", in: place) == ["0"])
+        #expect(try server.ask("SELECT record ~ '/elsewhere/b' FROM unfinished", in: place) == ["t"])
+        for (host, record) in [("host of a", here), ("host of b", there), ("another", there)] {
+            let reading = try PostgresJournal.open(reading: place, on: host)
+            defer { reading.close() }
+            #expect(try reading.unfinished() == [record], "\(host)")
+        }
+        // It goes with the job.
+        try first.leave()
+        let dead = first.incarnationID
+        #expect(
+            try second.takeOver(from: dead, of: ["scans"], with: nil, limit: 9) == [TakenJob(there, token: 1)])
+        let over = failed(there, at: "/mnt/mill/failed/a")
+        #expect(try second.write([over], pipelines: []) == [])
+        #expect(try first.job(over.id)?.original == "/srv/failed/a")
+        // Its folders are elsewhere from now on.
+        second.know(roots(below: "/new"), of: "scans")
+        #expect(try second.job(over.id)?.original == "/new/failed/a")
+        try second.write([], pipelines: [JournalSamples.pipeline("scans")])
+        let reading = try PostgresJournal.open(reading: place, on: "another")
+        defer { reading.close() }
+        #expect(try reading.job(over.id)?.original == "/new/failed/a")
+    }
+
+    @Test("A job is found by where its original is on the asking host")
+    func originals() throws {
+        let (first, second) = (try open("a"), try open("b"))
+        defer { [first, second].forEach { $0.close() } }
+        for (journal, above) in [(first, FilePath("/srv")), (second, FilePath("/mnt/mill"))] {
+            journal.know(roots(below: above), of: "scans")
+            journal.know(roots(below: above.appending("others")), of: "others")
+            try journal.write([], pipelines: [JournalSamples.pipeline("scans")])
+        }
+        // The same words, in two pipelines; and one in no folder.
+        var jobs = [
+            try JournalSamples.job(1), try JournalSamples.job(2, pipeline: "others"), try JournalSamples.job(3),
+        ]
+        for (place, path) in ["/srv/failed/a", "/srv/others/failed/a", "/else/a"].enumerated() {
+            jobs[place] = failed(jobs[place], at: FilePath(path))
+        }
+        try first.write(jobs, pipelines: [])
+        let reading = try PostgresJournal.open(reading: place, on: "host of a")
+        defer { reading.close() }
+        func found(_ path: FilePath, by journal: PostgresJournal) throws -> [JobRecord] {
+            var query = JobQuery()
+            (query.states, query.original, query.limit) = ([.failed], path, 1)
+            return try journal.jobs(query)
+        }
+        for journal in [first, reading] {
+            #expect(try found("/srv/failed/a", by: journal) == [jobs[0]])
+            #expect(try found("/srv/others/failed/a", by: journal) == [jobs[1]])
+            #expect(try found("/mnt/mill/failed/a", by: journal) == [])
+        }
+        #expect(try found("/mnt/mill/failed/a", by: second).map(\.id) == [jobs[0].id])
+        #expect(try found("/mnt/mill/others/failed/a", by: second).map(\.id) == [jobs[1].id])
+        for journal in [first, second, reading] { #expect(try found("/else/a", by: journal) == [jobs[2]]) }
+        var query = JobQuery()
+        query.left = ["/mnt/mill/others/failed/a"]
+        #expect(try second.jobs(query).map(\.id) == [jobs[1].id])
+    }
+
+    @Test("A file that is sent in again on one host is known on whichever claims it")
+    func retries() throws {
+        let (first, second) = (try open("a"), try open("b"))
+        defer { [first, second].forEach { $0.close() } }
+        first.know(roots(below: "/srv"), of: "scans")
+        second.know(roots(below: "/mnt/mill"), of: "scans")
+        let job = failed(try JournalSamples.job(1), at: "/srv/failed/a")
+        try first.write([job], pipelines: [])
+        var again = try JournalSamples.job(2)
+        var file = JournalSamples.file(of: again)
+        file.inbox = "/srv/in"
+        try first.noteRetry(of: job.id, as: file)
+        // The share is another device there.
+        again.identity.device += 7
+        var record = JournalSamples.pipeline("scans")
+        record.inbox = "/mnt/mill/in"
+        var other = try JournalSamples.job(3, pipeline: "others")
+        other.identity = again.identity
+        other.drop = again.drop
+        try second.write([other], pipelines: [record])
+        try second.write([again], pipelines: [])
+        #expect(try second.job(other.id)?.retryOf == nil)
+        #expect(try second.job(again.id)?.retryOf == job.id)
+        #expect(try first.sentIn().isEmpty)
+    }
+}
