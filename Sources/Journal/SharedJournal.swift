@@ -20,6 +20,13 @@ package protocol SharedJournal: EngineJournal {
     /// every host reads them as its own.
     func know(_ roots: PathRoots, of pipeline: String)
 
+    /// Which random word marks the folders that the nodes with this pipeline share: the one on record, as long as
+    /// another node that asked lives; else this one. Who does not find it there soon has other folders.
+    func share(of pipeline: String, proposing token: String) throws(JournalError) -> String
+
+    /// How the pipelines of each node stand, by the nodes' names.
+    func standings() throws(JournalError) -> [String: [PipelineRecord]]
+
     /// All nodes that are known, the newest first.
     func nodes() throws(JournalError) -> [NodeRecord]
 

@@ -52,6 +52,23 @@ extension PostgresJournal: SharedJournal {
         return holds
     }
 
+    package func share(of pipeline: String, proposing token: String) throws(JournalError) -> String {
+        guard let incarnation else { throw isForReading }
+        var row = try ask(
+            "write", commits, PostgresQuery("SELECT share_1($1, $2, $3)", incarnation.id, pipeline, token)
+        ).first
+        return try row?.text() ?? token
+    }
+
+    package func standings() throws(JournalError) -> [String: [PipelineRecord]] {
+        let rows = try read(PostgresQuery("SELECT node, value FROM pipelines ORDER BY node, name COLLATE \"C\""))
+        let all = try rows.map { found throws(JournalError) in
+            var row = found
+            return (node: try row.text(), pipeline: try row.json(\.pipeline))
+        }
+        return Dictionary(grouping: all, by: \.node).mapValues { $0.map(\.pipeline) }
+    }
+
     package func nodes() throws(JournalError) -> [NodeRecord] { try nodes(where: "true") }
 
     private func nodes(where condition: String) throws(JournalError) -> [NodeRecord] {
@@ -78,8 +95,7 @@ extension PostgresJournal: SharedJournal {
             PostgresQuery(
                 """
                 UPDATE nodes SET dead_at = clock_timestamp() WHERE incarnation IN (SELECT incarnation FROM nodes \
-                WHERE dead_at IS NULL AND clock_timestamp() \
-                >= greatest(lease_until, pg_postmaster_start_time() + lease) FOR UPDATE SKIP LOCKED) \
+                WHERE dead_at IS NULL AND clock_timestamp() >= \(Schema.end) FOR UPDATE SKIP LOCKED) \
                 RETURNING incarnation
                 """))
         let marked = try rows.indices.map { place throws(JournalError) in try rows[place].text() }

@@ -152,4 +152,42 @@ struct PostgresHostTests {
         #expect(try second.job(again.id)?.retryOf == job.id)
         #expect(try first.sentIn().isEmpty)
     }
+
+    @Test("Nodes that live agree on the word of a share; where none does the next one has its own")
+    func shares() throws {
+        let journals = try (0..<6).map { try open("node \($0)") }
+        defer { journals.forEach { $0.close() } }
+        let words = Mutex<Set<String>>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { number in
+            let word = (try? journals[number].share(of: "scans", proposing: "word \(number)")) ?? "none"
+            words.withLock { _ = $0.insert(word) }
+        }
+        let word = try #require(words.withLock { $0.first })
+        #expect(words.withLock { $0.count } == 1 && word.hasPrefix("word"))
+        #expect(try journals[0].share(of: "others", proposing: "x") == "x", "each has its own")
+        for journal in journals[..<5] { try journal.leave() }
+        let late = try open("late")
+        defer { late.close() }
+        #expect(try late.share(of: "scans", proposing: "late") == word)
+        for journal in [late, journals[5]] { try journal.leave() }
+        let last = try open("last")
+        defer { last.close() }
+        #expect(try last.share(of: "scans", proposing: "last") == "last")
+        #expect(try last.share(of: "scans", proposing: "new") == "new", "it is alone")
+    }
+
+    @Test("How the pipelines of each node stand")
+    func standings() throws {
+        let (first, second) = (try open("a"), try open("b"))
+        defer { [first, second].forEach { $0.close() } }
+        var paused = JournalSamples.pipeline("scans")
+        paused.paused = Failure(.environment, code: "disk", summary: "Full.", remedy: "Free space.")
+        try first.write([], pipelines: [JournalSamples.pipeline("scans"), JournalSamples.pipeline("more")])
+        try second.write([], pipelines: [paused])
+        let expected = ["a": [JournalSamples.pipeline("more"), JournalSamples.pipeline("scans")], "b": [paused]]
+        #expect(try first.standings() == expected)
+        let reading = try PostgresJournal.open(reading: place)
+        defer { reading.close() }
+        #expect(try reading.standings() == expected)
+    }
 }
