@@ -53,7 +53,7 @@ extension JournalError {
     private static func remedy(of state: String) -> String {
         switch state {
         case PostgresState.noTable: "'dropmill run' makes it there, or 'search_path' leads to another schema."
-        case PostgresState.noRight: "Give the role the rights to its schema."
+        case PostgresState.noRight: "Give the role its rights: 'dropmill journal upgrade --grant ROLE', as the owner."
         case PostgresState.full: "Free space on the server."
         case PostgresState.readOnly: "Name the server that can be written to ('target_session_attrs=read-write')."
         default: "Check the server's log."

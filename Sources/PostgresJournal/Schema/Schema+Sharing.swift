@@ -31,4 +31,43 @@ extension Schema {
         END $$
         """,
     ]
+
+    /// Days of the history are made and dropped as the tables' owner: a node's role need not have that right.
+    static let days = [
+        """
+        CREATE FUNCTION make_day_1(day text, low text, high text) RETURNS void LANGUAGE plpgsql
+        SECURITY DEFINER SET search_path = \(schema), pg_temp AS $$
+        BEGIN
+            IF day !~ '^history_[0-9]{8}$' THEN RAISE EXCEPTION '% is no day', day; END IF;
+            IF to_regclass(day) IS NOT NULL THEN RETURN; END IF;
+            PERFORM pg_advisory_xact_lock(\(lock), \(Turn.partitions.rawValue));
+            EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF history FOR VALUES FROM (%L) TO (%L)',
+                day, low, high);
+        END $$
+        """,
+        """
+        CREATE FUNCTION drop_day_1(before text) RETURNS boolean LANGUAGE plpgsql
+        SECURITY DEFINER SET search_path = \(schema), pg_temp AS $$
+        DECLARE
+            day text;
+            is_empty boolean;
+        BEGIN
+            PERFORM pg_advisory_xact_lock(\(lock), \(Turn.partitions.rawValue));
+            FOR day IN SELECT relname FROM pg_class JOIN pg_inherits ON inhrelid = oid
+                WHERE inhparent = 'history'::regclass AND relname ~ '^history_[0-9]{8}$' AND relname < before ORDER BY 1
+            LOOP
+                EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I)', day) INTO is_empty;
+                CONTINUE WHEN NOT is_empty;
+                -- Whoever writes has the whole table first, too. Somebody may have written to it meanwhile.
+                LOCK TABLE ONLY history IN ACCESS EXCLUSIVE MODE;
+                EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I)', day) INTO is_empty;
+                CONTINUE WHEN NOT is_empty;
+                EXECUTE format('DROP TABLE %I', day);
+                RETURN true;
+            END LOOP;
+            RETURN false;
+        END $$
+        """,
+        "REVOKE ALL ON FUNCTION make_day_1 FROM PUBLIC", "REVOKE ALL ON FUNCTION drop_day_1 FROM PUBLIC",
+    ]
 }

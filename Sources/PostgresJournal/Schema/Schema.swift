@@ -9,7 +9,7 @@ enum Schema {
     static let steps: [(name: String, commands: [String])] = [
         ("1 nodes", [nodes]), ("1 unfinished", unfinished), ("1 history", history), ("1 totals", totals),
         ("1 notes", notes), ("1 people", people), ("1 writing", [writing]), ("1 first", [first]),
-        ("1 taking over", [takingOver]), ("1 sharing", sharing),
+        ("1 taking over", [takingOver]), ("1 sharing", sharing), ("1 days", days),
     ]
 
     /// The name of the last one.
@@ -20,6 +20,17 @@ enum Schema {
 
     /// Whether all steps are among these names.
     static func isComplete(_ names: Set<String>) -> Bool { steps.allSatisfy { names.contains($0.name) } }
+
+    /// Stands for the name of the schema.
+    static let schema = "@schema@"
+
+    /// What the steps make.
+    static func names(of kind: String) -> [String] {
+        steps.flatMap(\.commands).compactMap { command in
+            guard command.hasPrefix("CREATE \(kind) ") else { return nil }
+            return String(command.dropFirst("CREATE \(kind) ".count).prefix { !" (".contains($0) })
+        }
+    }
 
     /// Numbers of advisory locks, within what any program of the database may take: the first says that it is ours.
     static let lock = 0x64_72_6F_70

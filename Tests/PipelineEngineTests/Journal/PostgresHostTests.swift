@@ -190,4 +190,52 @@ struct PostgresHostTests {
         defer { reading.close() }
         #expect(try reading.standings() == expected)
     }
+
+    @Test("A role that makes no tables runs a node once it was given the rights, and is told before")
+    func roles() throws {
+        let role = "runner \"of\" " + String(place.split(separator: "=").last ?? "")
+        _ = try server.ask("CREATE ROLE \"\(role.replacing("\"", with: "\"\""))\" LOGIN", in: place)
+        let own = place.replacing("user=tests", with: "user='\(role)'")
+        func refused() throws -> String {
+            let error = #expect(throws: JournalError.self) { try open("a", in: own) }
+            #expect(error?.kind == .newer && error?.message.contains("'dropmill journal upgrade'") ?? false)
+            return error?.message ?? ""
+        }
+        _ = try refused()
+        let schema = String(place.split(separator: "=").last ?? "")
+        _ = try server.ask("GRANT USAGE ON SCHEMA \(schema) TO \"\(role.replacing("\"", with: "\"\""))\"", in: place)
+        #expect(try refused().contains("permission denied"))
+        try PostgresJournal.prepare(place, granting: role)
+        try PostgresJournal.prepare(place, granting: role)
+        let journal = try open("a", in: own)
+        defer { journal.close() }
+        _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: .now()))
+        // A day that nobody has made yet, and that nothing is in.
+        let before = Timestamp(nanoseconds: Timestamp.now().nanoseconds - 10 * 86_400_000_000_000)
+        try Partitions.make(journal, at: before)
+        var job = try JournalSamples.job(1)
+        job.id = JobID.first(at: before)
+        try journal.write([job], pipelines: [JournalSamples.pipeline("scans")])
+        let over = failed(job, at: "/failed/a")
+        #expect(try journal.write([over], pipelines: []) == [])
+        #expect(try journal.figures()["scans"]?.ended[.failed]?.jobs == 1)
+        #expect(try journal.setDismissed([job.id], Dismissal(by: "anna", at: .now())) == [job.id])
+        _ = try journal.first(SeenQuery("x", job: job.id, pipeline: "a", everywhere: true, since: nil), at: .now())
+        #expect(try journal.share(of: "scans", proposing: "x") == "x")
+        _ = try journal.beginAudit(AuditEntry(at: .now(), user: 7, name: "anna", verb: "retry", arguments: "{}"))
+        #expect(try journal.prune(finishedBefore: .now()) == 1)
+        while try journal.giveBack() {}
+        let day = "history_" + before.formatted("%Y%m%d", utc: true)
+        #expect(try server.ask("SELECT to_regclass('\(day)') IS NULL", in: place) == ["t"])
+        try journal.endRun()
+        let reading = try PostgresJournal.open(reading: own)
+        defer { reading.close() }
+        #expect(try reading.nodes().map(\.name) == ["a"])
+        // It has no more than that.
+        for command in [
+            "CREATE TABLE x ()", "DROP TABLE history", "DELETE FROM migrations", "SELECT make_day_1('x', '', '')",
+        ] {
+            #expect(throws: (any Error).self) { try server.ask(command, in: own) }
+        }
+    }
 }
