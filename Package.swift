@@ -241,7 +241,8 @@ let package = Package(
         .testTarget(
             name: "RetentionTests",
             dependencies: [
-                "Retention", "Files", "PipelineKit", "Journal", "SQLiteJournal", "TestSupport", "TestTools", system,
+                "Retention", "Files", "PipelineKit", "Journal", "PostgresJournal", "SQLiteJournal", "TestSupport",
+                "TestTools", system,
             ], swiftSettings: strict),
         .testTarget(
             name: "DropmillCommandTests",

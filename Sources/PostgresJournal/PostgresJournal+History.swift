@@ -41,7 +41,13 @@ extension PostgresJournal {
 
     package func remove(_ jobs: [JobID], noting archived: ArchiveNote?) throws(JournalError) -> Int {
         let ids = PostgresColumn(jobs.map(\.text))
+        let folders = kept.withLock { $0 }
+        let roots = folders.isEmpty ? [:] : try roots()
         return try change { ask in
+            if !folders.isEmpty {
+                let rows = try ask(PostgresQuery("\(KeptRows.select) WHERE id = ANY ($1::text[])", ids))
+                for one in try KeptRows.found(rows, in: folders, roots).found { try KeptRows.add(one, roots, ask) }
+            }
             // They are counted before they go.
             _ = try ask(
                 PostgresQuery("SELECT pg_advisory_xact_lock($1, $2)", Schema.lock, Schema.Turn.counting.rawValue))

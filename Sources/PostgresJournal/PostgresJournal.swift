@@ -21,6 +21,8 @@ package final class PostgresJournal: EngineJournal, Sendable {
     let tokens = Mutex<[JobID: Int64]>([:])
     let keeping = Mutex<LeaseKeeper?>(nil)
     let told = Mutex(Roots())
+    /// The folders from which originals are to go some day.
+    let kept = Mutex<Set<KeptFolder>>([])
     /// The machine that it is read on.
     let host: String
 

@@ -70,10 +70,7 @@ enum KeptRow {
         // What makes no sense is not ours to remove.
         let left = try columns.optionalText("original_state").flatMap { JSONValue($0) }?.original
         let before = try columns.optionalText("retry_of").flatMap { JobID($0) }
-        let folder = folders.filter {
-            $0.pipeline == pipeline && $0.place.rawValue == state && path.starts(with: $0.root) && path != $0.root
-        }.max { $0.root.components.count < $1.root.components.count }
-        guard let folder, let left else { return (place, nil) }
+        guard let folder = folders.folder(of: path, by: pipeline, state: state), let left else { return (place, nil) }
         let bytes = left.moved == nil ? left.file.size : size
         // Ids never go back; a clock that was wrong when the job ended does.
         let file = KeptFile(id, since: max(place.at, id.time), bytes: max(0, bytes), path: path, left)

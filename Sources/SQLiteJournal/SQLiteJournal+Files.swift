@@ -161,14 +161,3 @@ extension Parameters {
         add(folder)
     }
 }
-
-extension Transition {
-    fileprivate init(_ end: KeptEnd, at time: Timestamp) {
-        switch end.outcome {
-        case .removed(let rule): self.init(Self.pruned, at: time, note: "its original was removed by \(rule)")
-        case .gone: self.init(Self.originalGone, at: time, note: "its original is not where it was left")
-        case .changed, .stays:
-            self.init(Self.originalChanged, at: time, note: "its original is not as it was left, and stays")
-        }
-    }
-}

@@ -1,6 +1,7 @@
 import Files
 import Glibc
 import PipelineKit
+import PostgresJournal
 import SQLiteJournal
 import SystemPackage
 import TestSupport
@@ -13,15 +14,34 @@ import Testing
 struct KeptGround {
     let scratch: ScratchFolder
     let root: FilePath
-    let journal: SQLiteJournal
+    let journal: any Journal & FileJournal
+    /// Where that is in a database.
+    private(set) var place: String?
     let folder: KeptFolder
     /// The n-th job ended n minutes before.
     static let now = Timestamp(seconds: 1_795_000_000, nanoseconds: 0)
 
-    init() throws {
+    /// The journals that there are.
+    enum Kind: CaseIterable, Sendable {
+        case sqlite
+        case postgres
+
+        static var allCases: [Self] { [.sqlite] + (PostgresServer.isPossible ? [.postgres] : []) }
+    }
+
+    init(_ kind: Kind = .sqlite) throws {
         scratch = try ScratchFolder()
         root = try scratch.makeFolder("done")
-        journal = try SQLiteJournal.open(writing: try scratch.makeFolder("state"), durable: false)
+        switch kind {
+        case .sqlite: journal = try SQLiteJournal.open(writing: try scratch.makeFolder("state"), durable: false)
+        case .postgres:
+            let schema = try PostgresServer.shared.get().schema()
+            let shared = try PostgresJournal.open(schema, as: Incarnation(of: "test", version: "1"))
+            place = schema
+            // What is on record is by these.
+            shared.know(PathRoots([("processed", root)]), of: "scans")
+            journal = shared
+        }
         folder = KeptFolder("scans", .processed, root)
         journal.keep([folder])
     }

@@ -11,12 +11,11 @@ import Testing
 
 /// Removes what is as it was left, and nothing else.
 @Suite struct OriginalsKeeperTests {
-    private let ground: KeptGround
+    typealias Kind = KeptGround.Kind
     private static let hour = KeepRule.Limits(age: .seconds(3600))
 
-    init() throws { ground = try KeptGround() }
-
-    @Test func theOldestGoFirst() throws {
+    @Test(arguments: Kind.allCases) func theOldestGoFirst(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         for number in 1...60 { try ground.leaveFile("\(number)", minutes: number * 2, sides: ["\(number).sha256"]) }
         let pruned = try ground.prune(Self.hour)
         #expect(pruned.names == (31...60).reversed().map(String.init))
@@ -26,7 +25,8 @@ import Testing
         #expect(try ground.prune(Self.hour) == KeptGround.Pruned(), "what is dealt with is not found again")
     }
 
-    @Test func filesAndBytesAreBroughtUnderTheirLimits() throws {
+    @Test(arguments: Kind.allCases) func filesAndBytesAreBroughtUnderTheirLimits(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         for number in 1...9 { try ground.leaveFile("\(number)\(number)", minutes: number) }
         #expect(try ground.prune(KeepRule.Limits(files: 7)).names == ["99", "88"])
         #expect(try ground.prune(KeepRule.Limits(bytes: ByteSize(bytes: 11))).names == ["77", "66"])
@@ -34,7 +34,8 @@ import Testing
     }
 
     /// Somebody removed the newest: they do not count, so that the oldest need not go for them.
-    @Test func whatOthersRemovedDoesNotCount() throws {
+    @Test(arguments: Kind.allCases) func whatOthersRemovedDoesNotCount(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         let paths = try (1...9).map { try ground.leaveFile("\($0)", minutes: $0) }
         for path in paths[..<5] { try Folder.remove(path) }
         for isDry in [true, false] {
@@ -45,7 +46,8 @@ import Testing
         #expect(try ground.paths.count == 4)
     }
 
-    @Test func whatIsNotAsItWasLeftStays() throws {
+    @Test(arguments: Kind.allCases) func whatIsNotAsItWasLeftStays(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         let paths = try (1...8).map { number in
             try ground.leaveFile("\(number)", minutes: 100 + number, sides: ["\(number).side"])
         }
@@ -83,7 +85,8 @@ import Testing
     }
 
     /// Those with other names do not count, or newer ones would go for them.
-    @Test func whatIsLinkedDoesNotCount() throws {
+    @Test(arguments: Kind.allCases) func whatIsLinkedDoesNotCount(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         for number in 1...9 {
             let path = try ground.leaveFile("\(number)", minutes: number)
             if number > 4 { #expect(link(path.string, ground.scratch.path("link-\(number)").string) == 0) }
@@ -96,7 +99,8 @@ import Testing
     }
 
     /// A folder in which anything was changed since, however deep, stays whole.
-    @Test func aFolderGoesAsItWasLeft() throws {
+    @Test(arguments: Kind.allCases) func aFolderGoesAsItWasLeft(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         func leave(_ name: String, _ minutes: Int) throws -> FilePath {
             try ground.leave(name, minutes: minutes) { path in
                 try Folder.make(path.appending("a").appending("b"))
@@ -123,7 +127,9 @@ import Testing
     }
 
     /// What cannot be looked at holds up nothing else, and does not count.
-    @Test(.enabled(if: geteuid() == 0)) func oneThatCannotBeRemovedIsPassedBy() throws {
+    @Test(.enabled(if: geteuid() == 0), arguments: Kind.allCases)
+    func oneThatCannotBeRemovedIsPassedBy(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         for number in 1...9 { try ground.leaveFile("\(number)", minutes: number + 60) }
         let (flags, fixed): ([String], FilePath) = (["+i", "-i"], ground.root.appending("9"))
         let chattr = try #require(Tool.find("chattr"))
@@ -133,7 +139,8 @@ import Testing
         #expect(pruned.names == ["8"] && pruned.troubles.count == 1, "\(pruned)")
     }
 
-    @Test func foldersThatWereMadeGoOnceTheyAreEmpty() throws {
+    @Test(arguments: Kind.allCases) func foldersThatWereMadeGoOnceTheyAreEmpty(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         try ground.leaveFile("2026/11/a", minutes: 100, made: ["2026/11", "2026"])
         try ground.leaveFile("2025/b", minutes: 101, made: ["2025"])
         try Folder.make(ground.root.appending("mine"))
@@ -147,7 +154,8 @@ import Testing
     }
 
     /// A folder whose disk is away: none of them counts as gone, also where jobs have published to its place since.
-    @Test func anotherFolderInItsPlaceHasNothingToLose() throws {
+    @Test(arguments: Kind.allCases) func anotherFolderInItsPlaceHasNothingToLose(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         for number in 1...9 { try ground.leaveFile("\(number)", minutes: number + 60) }
         let away = ground.root.removingLastComponent().appending("away")
         func exchange(_ from: FilePath, _ to: FilePath) { #expect(rename(from.string, to.string) == 0) }
@@ -168,7 +176,8 @@ import Testing
         #expect(try ground.prune(Self.hour).names == (1...8).reversed().map(String.init))
     }
 
-    @Test func shortSpaceTakesTheOldestUntilThereIsEnough() throws {
+    @Test(arguments: Kind.allCases) func shortSpaceTakesTheOldestUntilThereIsEnough(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         for number in 1...9 { try ground.leaveFile("\(number)", minutes: number + 60) }
         try ground.leaveFile("young", minutes: 5)
         for isDry in [true, false] {
@@ -180,7 +189,8 @@ import Testing
     }
 
     /// A failed original that was sent in again, and failed again, is one.
-    @Test func aRetryIsNotCountedTwice() throws {
+    @Test(arguments: Kind.allCases) func aRetryIsNotCountedTwice(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         let failed = KeptFolder("scans", .failed, ground.root)
         ground.journal.keep([failed])
         let path = try ground.leave("a", minutes: 90, state: .failed) { try ground.write("a", to: $0) }
@@ -196,7 +206,8 @@ import Testing
     }
 
     /// It was moved back into the inbox by hand, and is where it was: as old as its last job.
-    @Test func whatCameBackToItsPlaceIsTheNewerJobs() throws {
+    @Test(arguments: Kind.allCases) func whatCameBackToItsPlaceIsTheNewerJobs(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         let path = try ground.leaveFile("a", minutes: 100)
         for _ in 1...2 {
             try ground.collect()
@@ -208,7 +219,9 @@ import Testing
     }
 
     /// It stays, and does not keep its original.
-    @Test(.enabled(if: geteuid() == 0)) func aSideFileThatCannotBeRemovedIsTold() throws {
+    @Test(.enabled(if: geteuid() == 0), arguments: Kind.allCases)
+    func aSideFileThatCannotBeRemovedIsTold(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         try ground.leaveFile("a", minutes: 100, sides: ["a.sha256"])
         let chattr = try #require(Tool.find("chattr"))
         let fixed = ground.root.appending("a.sha256").string
@@ -220,7 +233,8 @@ import Testing
     }
 
     /// What is known of an original outlives its job.
-    @Test func itGoesAlsoWhenItsJobIsNotOnRecordAnyMore() throws {
+    @Test(arguments: Kind.allCases) func itGoesAlsoWhenItsJobIsNotOnRecordAnyMore(_ kind: Kind) throws {
+        let ground = try KeptGround(kind)
         try ground.leaveFile("a", minutes: 100)
         #expect(try ground.journal.remove([KeptGround.id(100)], noting: nil) == 1)
         #expect(try ground.journal.job(KeptGround.id(100)) == nil)

@@ -9,7 +9,7 @@ enum Schema {
     static let steps: [(name: String, commands: [String])] = [
         ("1 nodes", [nodes]), ("1 unfinished", unfinished), ("1 history", history), ("1 totals", totals),
         ("1 notes", notes), ("1 people", people), ("1 writing", [writing]), ("1 first", [first]),
-        ("1 taking over", [takingOver]), ("1 sharing", sharing), ("1 days", days),
+        ("1 taking over", [takingOver]), ("1 sharing", sharing), ("1 files", files), ("1 days", days),
     ]
 
     /// The name of the last one.

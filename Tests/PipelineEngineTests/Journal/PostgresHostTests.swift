@@ -223,6 +223,8 @@ struct PostgresHostTests {
         _ = try journal.first(SeenQuery("x", job: job.id, pipeline: "a", everywhere: true, since: nil), at: .now())
         #expect(try journal.share(of: "scans", proposing: "x") == "x")
         _ = try journal.beginAudit(AuditEntry(at: .now(), user: 7, name: "anna", verb: "retry", arguments: "{}"))
+        journal.keep([KeptFolder("scans", .failed, "/failed")])
+        #expect(try journal.collect(since: Timestamp(nanoseconds: 0), after: nil, limit: 9)?.id == job.id)
         #expect(try journal.prune(finishedBefore: .now()) == 1)
         while try journal.giveBack() {}
         let day = "history_" + before.formatted("%Y%m%d", utc: true)
