@@ -7,6 +7,10 @@ package protocol FileJournal: Sendable {
     /// Says in which folders originals are to go some day. What a job left there is noted before it leaves the history.
     func keep(_ folders: Set<KeptFolder>)
 
+    /// Whether this process removes what is to go from that folder: of several that share it one does, and another once
+    /// that one asks no more.
+    func mayRemove(from folder: KeptFolder) -> Bool
+
     /// Notes what jobs have left in those folders: so many that ended since then, behind `last`. Returns the last of
     /// them; nil: there are no more.
     func collect(since time: Timestamp, after last: ExpiredJob?, limit: Int) throws(JournalError) -> ExpiredJob?
@@ -36,4 +40,9 @@ package protocol FileJournal: Sendable {
 
     /// By which hidden folder that one is known from now on.
     func mark(_ folder: KeptFolder, as name: String) throws(JournalError)
+}
+
+extension FileJournal {
+    /// Always, where one daemon has it to itself.
+    package func mayRemove(from folder: KeptFolder) -> Bool { true }
 }

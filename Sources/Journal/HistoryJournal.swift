@@ -3,6 +3,10 @@ package import PipelineKit
 
 /// What takes from a journal the jobs that it keeps no longer. Calls block and may be made from any thread.
 package protocol HistoryJournal: JournalReading {
+    /// Whether this process takes jobs from it: of several that share it one does, and another once that one asks no
+    /// more.
+    func mayForget() -> Bool
+
     /// Jobs that are over and ended before the limits, in the order of their ends. `last`: those behind that one. nil:
     /// whenever they ended.
     func expired(
@@ -32,4 +36,9 @@ package protocol HistoryJournal: JournalReading {
     /// Gives a little of the room that nothing takes any more back to the file system; false: it has none, but for what
     /// comes next.
     func giveBack() throws(JournalError) -> Bool
+}
+
+extension HistoryJournal {
+    /// Always, where one daemon has it to itself.
+    package func mayForget() -> Bool { true }
 }

@@ -63,8 +63,12 @@ package actor Notifier: QueueActor {
         setAlarm()
     }
 
-    /// Reads what is on record, once; returns whether that is known.
+    /// Reads what is on record, once; returns whether that is known, and this process's to tell.
     private func open() -> Bool {
+        guard outbox.mayTell() else {
+            if isOpened { leave() }
+            return false
+        }
         guard !isOpened else { return true }
         do throws(JournalError) {
             let (notices, standings, unreadable) = try outbox.outbox()
@@ -82,6 +86,13 @@ package actor Notifier: QueueActor {
             hasUnreadable = true
         }
         return isOpened
+    }
+
+    /// Another process goes on with it: what is on record is read again should it come back.
+    private func leave() {
+        let rules = book.rules
+        (book, unsaved, isOpened) = (NotifyBook(), OutboxChange(), false)
+        adopt(rules)
     }
 
     // MARK: From outside

@@ -67,13 +67,13 @@ final class NotifierFixture: Sendable {
     func sender() -> Sender { Sender { @Sendable [self] in now } }
 
     /// A run of the daemon.
-    func start(_ rules: [NotifyRule], _ sender: Sender) -> Notifier {
+    func start(_ rules: [NotifyRule], _ sender: Sender, _ seat: (any Outbox)? = nil) -> Notifier {
         var world = NotifyWorld(
             look: { @Sendable [self] _ in
                 state.withLock { NotifyLook(pipelines: $0.pipelines, troubles: $0.troubles) }
             }, warn: { @Sendable [self] warning in state.withLock { $0.warnings.append(warning) } })
         world.now = { @Sendable [self] in now }
-        let notifier = Notifier(outbox, world, sender, isStanding: false)
+        let notifier = Notifier(seat ?? outbox, world, sender, isStanding: false)
         notifier.begin(rules)
         notifier.settle()
         return notifier

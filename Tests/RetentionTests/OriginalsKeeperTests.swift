@@ -1,6 +1,7 @@
 import Files
 import Glibc
 import PipelineKit
+import PostgresJournal
 import SystemPackage
 import TestSupport
 import TestTools
@@ -230,6 +231,18 @@ import Testing
         #expect(try chattr.run(["-i", fixed]).status == 0)
         #expect(pruned.names == ["a"] && pruned.troubles.count == 1, "\(pruned)")
         #expect(try ground.paths == ["a.sha256"])
+    }
+
+    @Test(.enabled(if: PostgresServer.isPossible)) func oneOfSeveralNodesRemoves() throws {
+        let ground = try KeptGround(.postgres)
+        try ground.leaveFile("a", minutes: 100)
+        let other = try PostgresJournal.open(try #require(ground.place), as: Incarnation(of: "other", version: "1"))
+        defer { other.close() }
+        #expect(other.mayRemove(from: ground.folder))
+        #expect(try ground.prune(Self.hour) == KeptGround.Pruned())
+        #expect(try ground.prune(Self.hour, isDry: true).names == ["a"])
+        try other.leave()
+        #expect(try ground.prune(Self.hour).names == ["a"])
     }
 
     /// What is known of an original outlives its job.

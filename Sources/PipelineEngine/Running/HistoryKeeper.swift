@@ -61,7 +61,7 @@ final class HistoryKeeper: Sendable {
 
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    private var mayGoOn: Bool { state.withLock { !$0.isEnding && !$0.isOutdated } }
+    private var mayGoOn: Bool { state.withLock { !$0.isEnding && !$0.isOutdated } && journal.mayForget() }
 
     /// Tells where the archive's disk has not answered for long, from another queue than that of the runs.
     func look(at now: MonotonicTime = .now()) {
@@ -94,6 +94,7 @@ final class HistoryKeeper: Sendable {
             state.isOutdated = false
             return (state.rule, state.memory, state.clock.isDoubtful(wall: now, monotonic: monotonic))
         }
+        guard journal.mayForget() else { return }
         // Also where nothing is to go yet: who is told before it is can still do something.
         if let problem = try problem(with: rule.archive) {
             noteArchive(problem)

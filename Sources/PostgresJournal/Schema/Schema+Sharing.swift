@@ -4,7 +4,7 @@ extension Schema {
     static let end = "greatest(lease_until, pg_postmaster_start_time() + lease)"
 
     /// `shares`: the word that marks a pipeline's shared folders, by each incarnation that has asked; all that live
-    /// have the same.
+    /// have the same. `duties`: what one does for all, as long as it asks again and again.
     static let sharing = [
         """
         CREATE TABLE shares (
@@ -29,6 +29,13 @@ extension Schema {
                 ON CONFLICT (pipeline, incarnation) DO UPDATE SET token = excluded.token;
             RETURN agreed;
         END $$
+        """,
+        """
+        CREATE TABLE duties (
+            name text PRIMARY KEY,
+            incarnation text COLLATE "C" NOT NULL,
+            until timestamptz NOT NULL
+        )
         """,
     ]
 

@@ -34,6 +34,7 @@ package struct OriginalsKeeper {
 
     /// Does the next step.
     package func step(from cursor: PruneCursor) throws(JournalError) -> PruneStep {
+        guard isDry || journal.mayRemove(from: folder) else { return PruneStep(next: nil) }
         var step = PruneStep(next: cursor)
         do throws(PruneProblem) {
             try carryOut(cursor, &step)

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Journal
+@testable import PipelineEngine
 @testable import PostgresJournal
 
 /// What hosts that share a journal have in common: paths, shares, and what one of them does for all.
@@ -191,6 +192,43 @@ struct PostgresHostTests {
         #expect(try reading.standings() == expected)
     }
 
+    @Test("One node does for all what is to be done once, until it is gone or asks no more")
+    func duties() throws {
+        let (first, second) = (try open("a"), try open("b"))
+        defer { [first, second].forEach { $0.close() } }
+        let folder = KeptFolder("scans", .failed, "/failed")
+        #expect(first.mayTell() && !second.mayTell() && first.mayTell())
+        #expect(second.mayForget() && !first.mayForget())
+        #expect(first.mayRemove(from: folder) && !second.mayRemove(from: folder))
+        #expect(second.mayRemove(from: KeptFolder("scans", .processed, "/done")))
+        _ = try server.ask("UPDATE duties SET until = now() WHERE name = 'notifications'", in: place)
+        #expect(second.mayTell() && !first.mayTell())
+        // One that sleeps for longer than its lease has none.
+        try server.endLease(where: "name = 'b'", in: place)
+        #expect(first.mayTell() && !second.mayTell())
+        try first.leave()
+        #expect(!first.mayTell() && second.mayRemove(from: folder))
+        let reading = try PostgresJournal.open(reading: place)
+        defer { reading.close() }
+        #expect(!reading.mayTell())
+    }
+
+    @Test("Jobs leave the history by one node")
+    func history() throws {
+        let (first, second) = (try open("a"), try open("b"))
+        defer { [first, second].forEach { $0.close() } }
+        try first.write(try (1...10).map { try JournalSamples.job($0, state: .processed) }, pipelines: [])
+        let keepers = [first, second].map { journal in
+            HistoryKeeper(
+                journal, HistoryRule(.seconds(100)), memory: .zero, seen: nil, archive: nil, observer: { _ in })
+        }
+        #expect(second.mayForget())
+        try keepers[0].run(at: JournalSamples.time(500))
+        #expect(try first.finishedCount() == 10)
+        try keepers[1].run(at: JournalSamples.time(500))
+        #expect(try first.finishedCount() == 0)
+    }
+
     @Test("A role that makes no tables runs a node once it was given the rights, and is told before")
     func roles() throws {
         let role = "runner \"of\" " + String(place.split(separator: "=").last ?? "")
@@ -221,7 +259,7 @@ struct PostgresHostTests {
         #expect(try journal.figures()["scans"]?.ended[.failed]?.jobs == 1)
         #expect(try journal.setDismissed([job.id], Dismissal(by: "anna", at: .now())) == [job.id])
         _ = try journal.first(SeenQuery("x", job: job.id, pipeline: "a", everywhere: true, since: nil), at: .now())
-        #expect(try journal.share(of: "scans", proposing: "x") == "x")
+        #expect(try journal.share(of: "scans", proposing: "x") == "x" && journal.mayTell())
         _ = try journal.beginAudit(AuditEntry(at: .now(), user: 7, name: "anna", verb: "retry", arguments: "{}"))
         journal.keep([KeptFolder("scans", .failed, "/failed")])
         #expect(try journal.collect(since: Timestamp(nanoseconds: 0), after: nil, limit: 9)?.id == job.id)
