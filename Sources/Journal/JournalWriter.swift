@@ -134,6 +134,9 @@ package final class JournalWriter: Sendable {
         return fenced.isEmpty ? [] : fenced.intersection(records.map(\.id))
     }
 
+    /// Whether what is on record may be acted on now.
+    package var mayAct: Bool { journal.mayAct }
+
     private static var closed: JournalError {
         JournalError(.environment, "The journal is closed; nothing more is written.")
     }

@@ -84,6 +84,7 @@ struct PipelineDecoder {
         draft.retry = retry(map, over: draft.retry) ?? draft.retry
         draft.stages = stages(map, at: root.position, retry: draft.retry)
         draft.onFailure = onFailure(map, retry: draft.retry)
+        draft.solitary = solitary(map, draft)
         return draft
     }
 

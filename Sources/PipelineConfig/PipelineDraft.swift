@@ -55,6 +55,8 @@ struct PipelineDraft {
     var hours: HoursRule?
     var stages: [Stage] = []
     var onFailure: [Stage] = []
+    /// What only one daemon can keep to.
+    var solitary: [Placed<String>] = []
 
     /// The folder of `processed`, where it is one.
     var processedFolder: Placed<FilePath>? {

@@ -12,13 +12,16 @@ package struct PipelineLoader: Sendable {
     private let environment: [String: String]
     private let cores: Int
     private let mayBeNone: Bool
+    private let isShared: Bool
 
     /// A loader that knows these stage kinds and variables. `cores`: what `workers: auto` means; `mayBeNone`: whether
-    /// a folder without a pipeline is as good as one with some.
+    /// a folder without a pipeline is as good as one with some; `isShared`: whether other nodes share the journal.
     package init(
         registry: StageRegistry, environment: [String: String],
-        cores: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))), mayBeNone: Bool = false
+        cores: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))), mayBeNone: Bool = false,
+        isShared: Bool = false
     ) {
+        self.isShared = isShared
         self.mayBeNone = mayBeNone
         self.registry = registry
         self.environment = environment
@@ -100,6 +103,16 @@ package struct PipelineLoader: Sendable {
         let drafts = texts.compactMap { draft(of: $0.file, $0.text, &problems) }
         let resolved = FolderResolver(knowing: known.folders(of: drafts), mayLook)
         problems += PipelineChecks.problems(of: drafts, among: registry, resolved)
+        if isShared {
+            for draft in drafts {
+                problems += draft.solitary.map {
+                    ConfigProblem(
+                        "'\($0.value)' does not work with a shared journal, where nodes do not wait for each other; "
+                            + "leave it out, or run this pipeline on one host without '--journal'", in: draft.source,
+                        at: $0.position)
+                }
+            }
+        }
         if let archive { problems += ArchiveCheck.problems(with: archive.folder, in: archive.file, drafts) }
         guard problems.isEmpty else { throw ConfigProblems(problems) }
         let lists = ListFolders(of: drafts, resolved)

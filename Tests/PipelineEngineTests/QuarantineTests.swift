@@ -47,6 +47,32 @@ import Testing
         }
     }
 
+    @Test("Of a subject that other nodes died of each counts what it has on record, and what the dead looked at last")
+    func others() throws {
+        let (own, other) = (try scratch.makeFolder("looks"), try scratch.makeFolder("other"))
+        let a = try drop("a")
+        let name = try "a".fileName
+        _ = Quarantine(in: other, left: [a], limit: 3)
+        try LookNote(in: other, named: "copies").begin(a)
+        try LookNote(in: other).begin(try drop("innocent"))
+        #expect(Quarantine.counts(in: other, isDead: false) == [a: 1])
+        let dead = Quarantine.counts(in: other, isDead: true)
+        #expect(dead == [a: 2])
+        var quarantine = Quarantine(in: own, left: [a], others: dead, limit: 3)
+        #expect(quarantine.isHeld(a) && quarantine.verdict(on: a, named: name) != nil)
+        // Others' are theirs to write down, until their folders go.
+        #expect(Quarantine.counts(in: own, isDead: false) == [a: 1])
+        quarantine.suspect(dead, isKnown: true)
+        #expect(Quarantine.counts(in: own, isDead: false) == [a: 3])
+        #expect(quarantine.verdict(on: a, named: name)?.summary.contains("stopped 3 times") ?? false)
+        // One that died while this one runs.
+        let b = try drop("b")
+        quarantine.suspect([b: 1], isKnown: false)
+        #expect(quarantine.isHeld(b) && quarantine.verdict(on: b, named: name) == nil)
+        quarantine.clear(a)
+        #expect(Quarantine.counts(in: own, isDead: false) == [b: 1])
+    }
+
     @Test("Deaths at one subject add up over runs, others' do not count, and what is dealt with is forgotten")
     func counts() throws {
         let folder = try scratch.makeFolder("looks")

@@ -27,6 +27,10 @@ extension Engine {
             group.enter()
             runner.intake.stop { @Sendable in group.leave() }
         }
+        if let takeover {
+            group.enter()
+            takeover.stop { @Sendable in group.leave() }
+        }
         for body in whenClosing {
             group.enter()
             body { @Sendable in group.leave() }

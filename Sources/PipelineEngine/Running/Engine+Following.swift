@@ -86,13 +86,16 @@ extension Engine {
             guard mayLook(folder) else { throw .refused("\(new.source.text): '\(folder.text)' does not answer") }
             _ = FileIdentity.of(folder, followingLinks: true)
         }
+        let shared = sync { $0.opened?.shared }
         let path = try EngineError.wrapping { () throws(FolderError) in
             let own = OwnFolders(of: new)
             let isWhereItWas = last?.inbox == new.inbox && last?.work == new.work
             // One that is away is not to be made where it would be.
             if !isWhereItWas { try own.makeInbox() }
             try own.prepare()
-            return isWhereItWas ? before.last { $0.name == new.name }?.work.path : try WorkFolder.place(of: new)
+            return isWhereItWas
+                ? before.last { $0.name == new.name }?.work.path
+                : try WorkFolder.place(of: new, shared?.incarnationID)
         }
         guard let path else { throw .refused("\(new.source.text): its work folder is unknown") }
         let heir = before.last { $0.work.path == path }
@@ -113,7 +116,11 @@ extension Engine {
                 return try lockInbox(of: new)
             }
         }
-        let opened = heir == nil ? try open(new) : nil
+        let opened = heir == nil ? try open(new, of: shared) : nil
+        // Else it is told with its other folders (`share`).
+        if heir != nil, let shared {
+            do throws(IOError) { try know(new, shared) } catch { throw .refused("\(new.source.text): \(error)") }
+        }
         let known = heir?.inbox == new.inbox ? works.first { $0.path == path } : nil
         return Arrival(
             pipeline: new, before: before,

@@ -1,4 +1,5 @@
 import Files
+import Journal
 import PipelineKit
 import Readiness
 
@@ -17,18 +18,18 @@ nonisolated extension Engine {
         }
     }
 
-    /// Makes and locks them.
-    func open(_ pipeline: Pipeline) throws(EngineError) -> Opened {
+    /// Makes and locks them. `shared`: the journal, where other nodes use it and the inbox, too.
+    func open(_ pipeline: Pipeline, of shared: (any SharedJournal)?) throws(EngineError) -> Opened {
         warnOfMemory(pipeline)
         let own = OwnFolders(of: pipeline)
         return try EngineError.wrapping { () throws(FolderError) in
             try own.makeInbox()
             try own.prepare()
-            let work = try WorkFolder(for: pipeline)
+            let work = try WorkFolder(for: pipeline, of: shared?.incarnationID)
             do throws(FolderError) {
                 // The folders above it may have been missing before.
                 try own.refuseWork()
-                return Opened(work: work, inboxLock: try lockInbox(of: pipeline))
+                return Opened(work: work, inboxLock: shared == nil ? try lockInbox(of: pipeline) : nil)
             } catch {
                 work.release()
                 throw error

@@ -131,11 +131,14 @@ nonisolated extension Engine {
         outstandingLines.note(unfinished)
         var records = Dictionary(grouping: unfinished, by: \.pipeline)
         var changed: [JobRecord] = []
-        var before: [String: PipelineRecord]
-        do throws(JournalError) {
-            before = Dictionary(try state.journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
-        } catch {
-            throw notStarted(error)
+        var before: [String: PipelineRecord] = [:]
+        // What earlier runs of a node that shares its journal have left is anybody's.
+        if state.shared == nil {
+            do throws(JournalError) {
+                before = Dictionary(try state.journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
+            } catch {
+                throw notStarted(error)
+            }
         }
         for pipeline in pipelines {
             let kept = keeping[pipeline.name] ?? []
@@ -148,7 +151,7 @@ nonisolated extension Engine {
             found += try takeOver(&records, by: pipeline, but: kept, &before, state.journal)
             let works = before[pipeline.name]?.works.filter { place in !kept.contains { $0.path == place.path } } ?? []
             let known = opened.removeValue(forKey: pipeline.name)
-            let folders = if let known { known } else { try open(pipeline) }
+            let folders = if let known { known } else { try open(pipeline, of: state.shared) }
             var own = try prepare(
                 pipeline, folders, found, works, state,
                 after: isOfThisRun ? state.presentRun : works.lazy.compactMap(\.leftBy).first ?? state.lastRun)
@@ -236,6 +239,7 @@ nonisolated extension Engine {
     ) throws(EngineError) -> Prepared {
         let work = opened.work
         do {
+            try share(pipeline, work, state)
             let here = WorkPlace(path: work.path, beside: pipeline.inbox)
             if !works.isEmpty, !works.contains(where: { $0.path == work.path }),
                 let known = pipeline.record(works: [here] + works, after: nil)
@@ -264,6 +268,7 @@ nonisolated extension Engine {
         } catch {
             opened.release()
             if let error = error as? JournalError { throw notStarted(error) }
+            if let error = error as? FolderError { throw EngineError(error) }
             let remedy = "check the work folder '\(work.path.text)'"
             if let error = error as? IOError {
                 throw EngineError(FolderError(pipeline.source.text, error, remedy: remedy))
@@ -349,7 +354,7 @@ nonisolated extension Engine {
 
     /// A folder may have outlived its job: its removal failed, or a kill came first. Or it was unavailable, and its job
     /// was declared lost or given up.
-    private static func complete(
+    static func complete(
         _ unfinished: [JobRecord], of pipeline: Pipeline, with names: [JobID], _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], folders: Recovery.Folders) {
         var records = unfinished

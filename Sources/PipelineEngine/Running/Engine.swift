@@ -68,6 +68,8 @@ package actor Engine: QueueActor {
     /// What has something to write before the journal is closed.
     var whenClosing: [@Sendable (_ done: @escaping @Sendable () -> Void) -> Void] = []
     var ticker: (any DispatchSourceTimer)?
+    /// Looks after other nodes.
+    var takeover: Takeover?
     /// How long the end waits for what does not answer.
     var patienceAtEnd = Duration.seconds(20)
     /// After how long without any movement something at work is stalled.
@@ -178,6 +180,7 @@ package actor Engine: QueueActor {
         if isStopping { return finish() }
         if !quarantine.isEmpty { beginYielding() }
         beginFound()
+        watchNodes()
         startTicker()
         finishIfDone()
     }
@@ -188,7 +191,7 @@ package actor Engine: QueueActor {
         let mailbox = mailbox
         let intake = Intake(
             spool: spool, events: events, ids: ids, once: configuration.once, judge: configuration.judge,
-            slots: slots
+            slots: slots, node: NodeStanding(opened.shared)
         ) { message in
             mailbox.post(.intake(id, message))
         }
@@ -330,6 +333,7 @@ package actor Engine: QueueActor {
     private func stopWorking(grace: Duration) {
         guard !isStopping else { return }
         isStopping = true
+        takeover?.stop()
         // Asked for before there is anything to stop: `run` ends at once then.
         guard hasStarted else { return }
         for runner in all { runner.stop() }

@@ -41,6 +41,9 @@ package struct EngineConfiguration: Sendable {
     /// Told every two seconds how the engine is, on its queue.
     package var pulse: @Sendable (EngineHealth) -> Void = { @Sendable _ in }
 
+    /// Called when other nodes have marked this process dead and take over what it has: it must be replaced.
+    package var expelled: @Sendable () -> Void = { @Sendable in }
+
     package init(
         state: FilePath, journal: any JournalStore, once: Bool = false, history: HistoryRule = HistoryRule(),
         judge: FormatJudge? = nil

@@ -18,7 +18,34 @@ extension Intake {
         // Work on other queues takes longest, so it is the first suspect.
         let beside = [proofs.note?.left, copying.note?.left].compactMap { $0 }
         let left = beside.isEmpty ? [note?.left].compactMap { $0 } : beside
-        quarantine = Quarantine(in: folder, left: left, limit: Recovery.limit(of: spool.pipeline))
+        quarantine = Quarantine(
+            in: folder, left: left, others: suspectsOfOthers(), limit: Recovery.limit(of: spool.pipeline))
+    }
+
+    /// What other nodes know of, and what those that are dead were examining.
+    private func suspectsOfOthers() -> [LookNote.Subject: Int] {
+        guard let folders = NodeFolders(beside: spool.work), let living = node.living() else { return [:] }
+        do throws(IOError) {
+            return try folders.others().reduce(into: [:]) { counts, other in
+                let isDead = !living.contains(other)
+                if isDead { countedDead.insert(other) }
+                counts.merge(Quarantine.counts(in: folders.looks(of: other), isDead: isDead), uniquingKeysWith: +)
+            }
+        } catch {
+            return [:]
+        }
+    }
+
+    /// A node that is dead has died of looks at these, and its notes are about to go; `done` is called when that is
+    /// written down here.
+    nonisolated func suspect(
+        _ found: [LookNote.Subject: Int], of node: String, done: @escaping @Sendable () -> Void
+    ) {
+        enqueue { intake in
+            intake.quarantine.suspect(found, isKnown: intake.countedDead.contains(node))
+            intake.turnSoon()
+            done()
+        }
     }
 
     /// Notes what is examined, in case the daemon crashes during it.

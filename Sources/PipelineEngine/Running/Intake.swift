@@ -18,11 +18,12 @@ actor Intake: QueueActor {
     let space: FreeSpace
     let ids: JobIDGenerator
     let deliver: @Sendable (Message) -> Void
+    let node: NodeStanding
+    var countedDead: Set<String> = []
     nonisolated let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     let events: any FolderEvents
     var watcher: InboxWatcher?
-
     var gate: ReadyGate
     var ready: ReadyQueue
     /// How those came here that are claimed and not yet reported.
@@ -106,7 +107,7 @@ actor Intake: QueueActor {
 
     init(
         spool: Spool, events: any FolderEvents, ids: JobIDGenerator, once: Bool, judge: FormatJudge? = nil,
-        slots: StageSlots = StageSlots(),
+        slots: StageSlots = StageSlots(), node: NodeStanding = NodeStanding(),
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
@@ -115,6 +116,7 @@ actor Intake: QueueActor {
         space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
+        self.node = node
         isOnce = once
         executor = QueueExecutor(label: "dropmill.\(spool.pipeline.name).inbox")
         self.events = events
@@ -161,6 +163,15 @@ actor Intake: QueueActor {
                 intake.startWatching()
             }
             intake.turn()
+        }
+    }
+
+    /// Takes in jobs that another node has left, known by their folders alone.
+    nonisolated func takeIn(_ found: [Job]) {
+        guard !found.isEmpty else { return }
+        enqueue { intake in
+            intake.adopt(found)
+            intake.turnSoon()
         }
     }
 
@@ -269,6 +280,7 @@ actor Intake: QueueActor {
 
     /// Throws while the inbox or work folder is unavailable. A removed work folder is recreated.
     private func checkInbox() throws(Failure) {
+        guard node.mayAct() else { throw .journalAway }
         do throws(Failure) {
             try spool.checkInbox()
         } catch {
@@ -356,7 +368,7 @@ actor Intake: QueueActor {
             return false
         }
         guard room.has(next.fingerprint.size), isDue(next.fingerprint.size) else { return false }
-        return lane(for: next).map { $0.accepts(ready.count) } ?? true
+        return node.mayAct() && lane(for: next).map { $0.accepts(ready.count) } ?? true
     }
 
     /// Whether a person, or the time of day, wants nothing to be claimed.

@@ -69,6 +69,20 @@ final class LookNote: @unchecked Sendable {
         if let map { munmap(map.baseAddress, map.count) }
     }
 
+    /// What a process was examining that is dead, by its notes in that folder; empty for nothing.
+    static func left(in folder: FilePath) -> [Subject] {
+        func subject(_ name: String) -> Subject? {
+            do throws(IOError) {
+                return Self.subject(in: try SmallFile.read(folder.appending(name), atMost: size))
+            } catch {
+                return nil
+            }
+        }
+        // Work on other queues takes longest, so it is the first suspect.
+        let beside = ["proofs", "copies"].compactMap(subject)
+        return beside.isEmpty ? ["now"].compactMap(subject) : beside
+    }
+
     func begin(_ subject: Subject) {
         assertQueue()
         let bytes = subject.bytes

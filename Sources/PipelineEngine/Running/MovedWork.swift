@@ -125,6 +125,13 @@ struct MovedWork {
 extension JobRecord {
     /// The record of a job whose folder lay in another work folder, as it is in this one.
     func moved(from place: FilePath, to work: FilePath) -> JobRecord {
+        var record = rebased(from: place, to: work)
+        if record != self { record.history.append(Transition("moved", at: .now(), note: "from '\(place.text)'")) }
+        return record
+    }
+
+    /// The same, with nothing said of it.
+    func rebased(from place: FilePath, to work: FilePath) -> JobRecord {
         var record = mappingPaths { path in
             var below = path
             return below.removePrefix(place) ? work.pushing(below) : path
@@ -134,7 +141,6 @@ extension JobRecord {
                 record.intents[index].identity = identity
             }
         }
-        if record != self { record.history.append(Transition("moved", at: .now(), note: "from '\(place.text)'")) }
         return record
     }
 }

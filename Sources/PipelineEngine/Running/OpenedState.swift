@@ -10,6 +10,8 @@ import SystemPackage
 final class OpenedState: Sendable {
     private let store: any JournalStore
     let journal: any EngineJournal
+    /// The same, where other nodes write to it, too.
+    var shared: (any SharedJournal)? { journal as? any SharedJournal }
     let writer: JournalWriter
     let lastRun: RunRecord?
     /// The machine's present boot.

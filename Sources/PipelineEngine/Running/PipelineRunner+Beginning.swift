@@ -35,6 +35,16 @@ extension PipelineRunner {
         for resumed in found.resumed { enter(resumed) }
         endTurn()
     }
+
+    /// Goes on with what another node has left.
+    func takeIn(_ findings: Recovery.Findings) {
+        findings.warnings.forEach(warn)
+        parked += findings.parked
+        intake.reserve(findings.resumed.map(\.job))
+        for resumed in findings.resumed { enter(resumed) }
+        intake.takeIn(findings.adopted)
+        endTurn()
+    }
 }
 
 extension Recovery.Resumed {

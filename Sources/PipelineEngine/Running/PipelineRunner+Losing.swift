@@ -78,6 +78,8 @@ extension PipelineRunner {
 
     /// The job ends as lost: its drop cannot be found.
     func lose(_ job: Job, _ record: JobRecord, because reason: String) {
+        // Others may have taken it over, and then it is where they have it.
+        guard journal.mayAct else { return }
         var record = record
         record.lose(because: reason, at: .now())
         journal.note(record)

@@ -239,6 +239,9 @@ final class PipelineRunner {
         machine.jobs.count + parked + adopted.count + (found.map { $0.resumed.count + $0.adopted.count } ?? 0)
     }
 
+    /// Whether it would begin with another job now.
+    var mayBegin: Bool { !machine.pause.isPaused && !mayNotBegin && hold == nil && outside == nil }
+
     /// Whether only timers can bring more: nothing is at work.
     var isQuiet: Bool { machine.isQuiet && intake.lane?.isIdle ?? true }
 

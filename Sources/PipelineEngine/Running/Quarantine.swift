@@ -8,6 +8,8 @@ import SystemPackage
 struct Quarantine {
     /// How often the daemon died examining each.
     private(set) var counts: [LookNote.Subject: Int] = [:]
+    /// The same by what other nodes know, each of which writes down its own.
+    private var others: [LookNote.Subject: Int] = [:]
     /// Those whose turn has not come in this run.
     private(set) var held: Set<LookNote.Subject> = []
     private let limit: Int
@@ -20,14 +22,32 @@ struct Quarantine {
         file = nil
     }
 
-    /// Those of the runs before this one, with what the last one died of; `folder`: where they are written down.
-    init(in folder: FilePath, left: [LookNote.Subject], limit: Int) {
-        file = folder.appending("suspects")
+    /// Those of the runs before this one, with what the last one died of; `folder`: where they are written down;
+    /// `others`: how often other nodes know of.
+    init(in folder: FilePath, left: [LookNote.Subject], others: [LookNote.Subject: Int] = [:], limit: Int) {
+        file = folder.appending(WorkFolder.suspectsName)
         self.limit = limit
-        counts = Self.read(folder.appending("suspects"))
+        self.others = others
+        counts = Self.read(folder)
         for subject in left { counts[subject, default: 0] += 1 }
         if !left.isEmpty { save() }
-        held = Set(counts.keys)
+        held = Set(counts.keys).union(others.keys)
+    }
+
+    /// How often a process died of each that had its notes in that folder; `isDead`: also of what it looked at last.
+    static func counts(in folder: FilePath, isDead: Bool) -> [LookNote.Subject: Int] {
+        var counts = read(folder)
+        for subject in isDead ? LookNote.left(in: folder) : [] { counts[subject, default: 0] += 1 }
+        return counts
+    }
+
+    /// Writes down what another node knew that is dead. `isKnown`: whether it was among `others`.
+    mutating func suspect(_ found: [LookNote.Subject: Int], isKnown: Bool) {
+        guard !found.isEmpty else { return }
+        counts.merge(found, uniquingKeysWith: +)
+        if isKnown { for (subject, count) in found { others[subject, default: count] -= count } }
+        held.formUnion(isKnown ? [] : Array(found.keys))
+        save()
     }
 
     /// Whether they have waited so long that their turn comes despite other work.
@@ -41,7 +61,8 @@ struct Quarantine {
 
     /// Why it must not be examined again; nil if it may.
     func verdict(on subject: LookNote.Subject, named name: FileName) -> Failure? {
-        guard let count = counts[subject], count >= limit else { return nil }
+        let count = counts[subject, default: 0] + others[subject, default: 0]
+        guard count >= limit else { return nil }
         return .file(
             "recovery.limit", "The daemon stopped \(count) times while examining '\(name)'.",
             remedy: "The drop may be the cause: check the log of these times before sending it again.")
@@ -52,12 +73,14 @@ struct Quarantine {
     /// It is gone, or was dealt with.
     mutating func clear(_ subject: LookNote.Subject) {
         held.remove(subject)
+        others[subject] = nil
         if counts.removeValue(forKey: subject) != nil { save() }
     }
 
     /// A line for each: how often, and its bytes in hexadecimal digits.
-    private static func read(_ file: FilePath) -> [LookNote.Subject: Int] {
+    private static func read(_ folder: FilePath) -> [LookNote.Subject: Int] {
         do throws(IOError) {
+            let file = folder.appending(WorkFolder.suspectsName)
             let text = String(decoding: try SmallFile.read(file, atMost: 1 << 20), as: UTF8.self)
             var counts: [LookNote.Subject: Int] = [:]
             for line in text.split(separator: "\n") {

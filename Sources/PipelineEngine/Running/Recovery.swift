@@ -84,11 +84,14 @@ package struct Recovery: Sendable {
         now = time
     }
 
-    /// Compares the job folders with the journal's unfinished records of this pipeline.
-    package func reconcile(_ records: [JobRecord], _ folders: Folders = Folders()) throws(IOError) -> Findings {
+    /// Compares the job folders with the journal's unfinished records of this pipeline. `names`: only these folders
+    /// count, and what else is in the work folder stays as it is; nil: all.
+    package func reconcile(
+        _ records: [JobRecord], _ folders: Folders = Folders(), in names: [JobID]? = nil
+    ) throws(IOError) -> Findings {
         var findings = Findings()
         var unmatched = Dictionary(records.map { ($0.folder, $0) }, uniquingKeysWith: { first, _ in first })
-        for name in try Folder.names(in: work.active).sorted() {
+        for name in try jobFolders(names) {
             let folder = work.active.appending(name)
             guard let slot = JobID(name.text), Folder.kind(of: folder) == .folder else {
                 findings.warnings.append("'\(folder.text)' is not a Dropmill job; it is left alone")
@@ -110,7 +113,7 @@ package struct Recovery: Sendable {
             }
         }
         for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
-        work.emptyTrash(but: Set(records.map(\.id)))
+        if names == nil { work.emptyTrash(but: Set(records.map(\.id))) }
         if isFirstRun, !findings.adopted.isEmpty {
             let count = findings.adopted.count
             let found = count == 1 ? "1 job was" : "\(count) jobs were"
@@ -120,6 +123,12 @@ package struct Recovery: Sendable {
                     + "runs.")
         }
         return findings
+    }
+
+    /// Those of these names that are there; nil: all that is in the work folder.
+    private func jobFolders(_ ids: [JobID]?) throws(IOError) -> [FileName] {
+        guard let ids else { return try Folder.names(in: work.active).sorted() }
+        return ids.compactMap { FileName($0.text) }.filter { Folder.kind(of: work.active.appending($0)) != nil }
     }
 
     /// The folder of a job that was given up is back: its drop may have been sent again.
@@ -257,7 +266,7 @@ package struct Recovery: Sendable {
             return
         }
         // Its file system may be away, and then nothing of what is missing was moved: only what lies at its target is.
-        let isMoved = !record.intents.isEmpty && record.intents.allSatisfy(isMoved)
+        let areMoved = !record.intents.isEmpty && record.intents.allSatisfy(isMoved)
         let isAside: Bool
         do throws(IOError) {
             isAside = try work.hasSetAside(record.id)
@@ -265,11 +274,16 @@ package struct Recovery: Sendable {
             findings.stranded.append(record.id)
             return
         }
-        if record.state == .settling, isMoved || isAside, record.recoveries < Self.settlementLimit {
+        if record.state == .settling, areMoved || isAside, record.recoveries < Self.settlementLimit {
             rollForward(record, work.folder(record.folder), &findings)
         } else {
             vanish(record, "its folder is gone from the work folder", &findings)
         }
+    }
+
+    /// Whether everything that a settlement moves is at its source or at its target, as far as that is seen.
+    func isComplete(_ record: JobRecord) -> Bool {
+        record.intents.allSatisfy { FileIdentity.of($0.source) != nil || isMoved($0) }
     }
 
     /// Whether it lies at its target, as far as its inode tells: a rename gets nowhere but on its mount. A device has

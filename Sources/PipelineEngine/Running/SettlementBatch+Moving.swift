@@ -31,6 +31,7 @@ extension SettlementBatch {
 
     private mutating func moveNext(_ index: inout Int, _ taken: inout [Int]) {
         progress.begin(steps[index].settlement.job)
+        requireLease(index...index)
         if steps[index].failure == nil, !move(index, choosing: false) { taken.append(index) }
         index += 1
     }

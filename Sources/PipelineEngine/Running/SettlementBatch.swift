@@ -232,9 +232,16 @@ struct SettlementBatch {
                 steps[index].settlement.record = record
                 if fenced.contains(record.id) { drop(index) }
             }
+            requireLease(good)
         } catch {
             for index in good { steps[index].failure = Failure(error) }
         }
+    }
+
+    /// Moves nothing more once others may take these over.
+    mutating func requireLease(_ indices: some Sequence<Int>) {
+        guard !journal.mayAct else { return }
+        for index in indices where steps[index].failure == nil { steps[index].failure = .journalAway }
     }
 
     /// Nothing of it is touched any more.

@@ -4,8 +4,8 @@ import SystemPackage
 
 extension WorkFolder {
     /// Where that of a pipeline is or will be, or why nowhere.
-    static func place(of pipeline: Pipeline) throws(FolderError) -> FilePath {
-        do throws(IOError) { return try path(for: pipeline) } catch { throw unusable(pipeline, error) }
+    static func place(of pipeline: Pipeline, _ incarnation: String?) throws(FolderError) -> FilePath {
+        do throws(IOError) { return try path(for: pipeline, of: incarnation) } catch { throw unusable(pipeline, error) }
     }
 
     /// Throws where it cannot be that of a pipeline with another inbox.

@@ -16,12 +16,13 @@ package final class WorkFolder: Sendable {
     /// The folder that has its name now, which may have been recreated.
     private struct Place {
         var lock: FolderLock
-        var owner: WorkOwner
+        /// Nil where nobody else uses it.
+        var owner: WorkOwner?
         /// Which folder `active` is.
         var identity: FileIdentity?
 
         func release() {
-            owner.release()
+            owner?.release()
             lock.release()
         }
     }
@@ -41,14 +42,23 @@ package final class WorkFolder: Sendable {
     /// Syncs the file system that claimed jobs are on, for two batches at a time.
     let whole: FileSystemSync
 
-    /// Makes and locks the pipeline's work folder. The inbox must exist.
-    package init(for pipeline: Pipeline) throws(FolderError) {
-        do throws(IOError) { path = try Self.path(for: pipeline) } catch { throw Self.unusable(pipeline, error) }
+    /// Of which process it is, where several share the journal.
+    let incarnation: String?
+
+    /// Makes and locks the pipeline's work folder, or that of one process there. The inbox must exist.
+    package init(for pipeline: Pipeline, of incarnation: String? = nil) throws(FolderError) {
+        self.incarnation = incarnation
+        do throws(IOError) {
+            path = try Self.path(for: pipeline, of: incarnation)
+            if incarnation != nil { try Self.makeNodes(for: pipeline) }
+        } catch {
+            throw Self.unusable(pipeline, error)
+        }
         active = path.appending("active")
         astray = path.appending("astray")
         looks = path.appending("looks")
         trash = path.appending("trash")
-        let taken = try Self.acquire(path, active, for: pipeline)
+        let taken = try Self.acquire(path, active, for: pipeline, of: incarnation)
         do throws(IOError) {
             whole = try FileSystemSync(of: active, lanes: 2)
             try Self.removeSpares(path)
@@ -58,13 +68,13 @@ package final class WorkFolder: Sendable {
         }
         place = Mutex(taken)
         // Until a job has a row only its folder's name keeps its id.
-        slots = Slots(areKept: Self.keepsSlots(for: pipeline))
+        slots = Slots(areKept: incarnation == nil && Self.keepsSlots(for: pipeline))
         inbox = Mutex(InboxIdentity(of: pipeline.inbox))
     }
 
     /// Opens the folder at the path and creates what is missing in it.
     private static func acquire(
-        _ path: FilePath, _ active: FilePath, for pipeline: Pipeline
+        _ path: FilePath, _ active: FilePath, for pipeline: Pipeline, of incarnation: String?
     ) throws(FolderError) -> Place {
         do throws(IOError) {
             try Folder.makeOwn(path.removingLastComponent())
@@ -75,13 +85,15 @@ package final class WorkFolder: Sendable {
         }
         // Before anything in it is touched: another process may hold it.
         let lock = try FolderLock(path, describedAs: "the work folder")
-        let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
+        let owner =
+            incarnation == nil
+            ? try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local) : nil
         do throws(IOError) {
             try Folder.make(active, mode: 0o700)
             for folder in [path, active] { try makePrivate(folder) }
             return Place(lock: lock, owner: owner, identity: FileIdentity.of(active))
         } catch {
-            owner.release()
+            owner?.release()
             lock.release()
             throw unusable(pipeline, error)
         }
@@ -104,7 +116,7 @@ package final class WorkFolder: Sendable {
         if place.withLock({ $0.lock.holds(path) }) {
             try remakeActive(pipeline)
         } else {
-            let taken = try Self.acquire(path, active, for: pipeline)
+            let taken = try Self.acquire(path, active, for: pipeline, of: incarnation)
             place.withLock { $0 = taken }
         }
         _ = slots.takeAll()
@@ -135,9 +147,14 @@ package final class WorkFolder: Sendable {
         ["active", "astray", "looks", "trash", takingName, "spare"].contains(name.text) || WorkOwner.isName(name)
     }
 
-    /// A folder with foreign contents must not be tidied.
-    static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
-        let strangers = try Folder.names(in: path).filter { !isOwn($0) }
+    /// A folder with foreign contents must not be tidied. `isShared`: whether it holds those of several processes.
+    static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline, isShared: Bool = false) throws(IOError) {
+        let nodes = path.appending(nodesName)
+        // What the last of them has left.
+        if !isShared, nodes.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory {
+            throw IOError("use as a work folder (nodes that share a journal have it: `--journal`)", path, .fileExists)
+        }
+        let strangers = try Folder.names(in: path).filter { !isOwn($0) && !NodeFolders.isName($0) }
         guard strangers.isEmpty, try WorkOwner.isOwn(in: path) else {
             throw IOError("use as a work folder (it holds other things)", path, .fileExists)
         }
@@ -147,7 +164,7 @@ package final class WorkFolder: Sendable {
     }
 
     /// No one else may reach claimed drops: a real folder of ours, closed to others.
-    private static func makePrivate(_ path: FilePath) throws(IOError) {
+    static func makePrivate(_ path: FilePath) throws(IOError) {
         let folder = try OpenFile.openFolder(path)
         let status = try folder.status()
         guard status.st_uid == geteuid() else {
@@ -160,6 +177,12 @@ package final class WorkFolder: Sendable {
     /// Releases it for other processes.
     package func release() {
         if isInPlace { for slot in slots.takeAll() { _ = folder(slot).withPlatformString { rmdir($0) } } }
+        // Others take over what it knows of drops that daemons died of.
+        if let incarnation, let folders = NodeFolders(beside: self), folders.isDone(incarnation),
+            Folder.kind(of: looks.appending(Self.suspectsName)) == nil
+        {
+            folders.remove(incarnation)
+        }
         place.withLock { $0.release() }
     }
 
@@ -167,7 +190,7 @@ package final class WorkFolder: Sendable {
     /// found there is not gone.
     package var isInPlace: Bool {
         let now = FileIdentity.of(active)
-        return now != nil && place.withLock { now?.inode == $0.identity?.inode && !$0.owner.isLost }
+        return now != nil && place.withLock { now?.inode == $0.identity?.inode && $0.owner?.isLost != true }
     }
 
     /// Whether something that was in it is gone; nil while that cannot be told. What is not found at its path may be
@@ -217,7 +240,7 @@ package final class WorkFolder: Sendable {
     private func isEmpty(_ folder: FilePath) -> Bool { folder.withPlatformString { dm_is_empty_folder($0) } == 1 }
 
     /// Whether another host has taken it, having heard nothing of this one for long.
-    var isLost: Bool { place.withLock { $0.owner.isLost } }
+    var isLost: Bool { place.withLock { $0.owner?.isLost == true } }
 
     /// Empties a job's folder before its end is on record, of what is left in it under hidden names: our notes, and
     /// what stages made and nobody published. Anything else is never destroyed: what a program that `run` started put
@@ -372,27 +395,5 @@ package final class WorkFolder: Sendable {
                 number += 1
             }
         }
-    }
-
-    /// Where the pipeline's work folder is or will be: as configured, else beside the inbox, which must exist.
-    package static func path(for pipeline: Pipeline) throws(IOError) -> FilePath {
-        if let configured = pipeline.work { return configured }
-        return try place(for: pipeline)
-    }
-
-    /// Beside the inbox, or inside it where the inbox is a mount point (also a bind mount of the same file system): a
-    /// rename does not cross mounts.
-    private static func place(for pipeline: Pipeline) throws(IOError) -> FilePath {
-        let inbox = pipeline.inbox
-        let above = inbox.removingLastComponent()
-        let isMountPoint = try mount(of: inbox) != mount(of: above)
-        return (isMountPoint ? inbox : above).appending(".dropmill").appending(pipeline.name)
-    }
-
-    /// The mount that a folder is on, or its device if the kernel has no mount numbers.
-    private static func mount(of path: FilePath) throws(IOError) -> Int64 {
-        let id = path.withPlatformString { dm_mount_id($0) }
-        if id >= 0 { return id }
-        return Int64(bitPattern: UInt64(try OpenFile.open(path, O_RDONLY | O_DIRECTORY).status().st_dev))
     }
 }

@@ -1,0 +1,22 @@
+import Journal
+
+/// How this process stands among those that share the journal, where there are others.
+struct NodeStanding: Sendable {
+    private let shared: (any SharedJournal)?
+
+    init(_ shared: (any SharedJournal)? = nil) { self.shared = shared }
+
+    /// Whether what is claimed is this node's to claim.
+    func mayAct() -> Bool { shared?.mayAct ?? true }
+
+    /// The nodes that are alive, by their incarnations; nil where that is not known, or there are no others.
+    func living() -> Set<String>? {
+        guard let shared else { return nil }
+        do throws(JournalError) {
+            _ = try shared.markDead()
+            return Set(try shared.nodes().filter { !$0.isDead }.map(\.incarnation))
+        } catch {
+            return nil
+        }
+    }
+}

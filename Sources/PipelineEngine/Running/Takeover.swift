@@ -1,0 +1,309 @@
+import Files
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// Takes over what processes have left that share the journal and are not alive any more. It looks at what is, every
+/// two seconds, and not at the moment of a death: another one may have died of the same.
+actor Takeover: QueueActor {
+    nonisolated let executor = QueueExecutor(label: "dropmill.takeover")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let journal: any SharedJournal
+    private let writer: JournalWriter
+    private unowned let engine: Engine
+    /// Jobs that are on their way: of those that have a row it is this node's.
+    private var coming: [JobID: Coming] = [:]
+    /// Jobs that are this node's and stay as they are.
+    private var leftAlone: Set<JobID> = []
+    /// When each dead process was first seen, and each that the journal knows nothing of.
+    private var seen: [String: MonotonicTime] = [:]
+    /// When the journal last said of a job in a dead one's folder that somebody has it.
+    private var held: [JobID: MonotonicTime] = [:]
+    /// When it was first seen that a folder has nothing of a drop.
+    private var remains: [JobID: MonotonicTime] = [:]
+    /// Jobs that are this node's by the journal and that the last look did not know.
+    private var unknown: Set<JobID> = []
+    private var lastAudit = MonotonicTime.now()
+    private var isStopped = false
+
+    private struct Coming {
+        let pipeline: String
+        /// Nil of a claim that has no row: its drop is here.
+        var record: JobRecord?
+        var since: MonotonicTime
+        /// How often it could not be gone on with here.
+        var failures = 0
+    }
+
+    /// How often it looks, on average.
+    private static let interval = Duration.seconds(2)
+    /// How long nodes that have the same definition are left alone with a dead one's jobs.
+    private static let precedence = Duration.seconds(10)
+    /// How long a file system may take to show what is on it, and a process to find out that the journal, which was
+    /// restored, knows nothing of it.
+    private static let patience = Duration.seconds(60)
+    /// How often the journal is asked which jobs are this node's.
+    private static let auditing = Duration.seconds(30)
+    /// How many jobs are taken at least, where there are so many.
+    private static let least = 8
+    /// How many looks for more there are at most in a turn.
+    private static let looks = 5
+    /// After how many attempts a job is left alone that cannot be gone on with.
+    private static let attempts = 5
+
+    init(_ journal: any SharedJournal, _ writer: JournalWriter, for engine: Engine) {
+        (self.journal, self.writer) = (journal, writer)
+        self.engine = engine
+    }
+
+    nonisolated func start() { enqueue { $0.turn() } }
+
+    /// `done` is called when nothing is under way.
+    nonisolated func stop(done: @escaping @Sendable () -> Void = {}) {
+        enqueue {
+            $0.isStopped = true
+            done()
+        }
+    }
+
+    private func turn() {
+        guard !isStopped else { return }
+        guard !journal.isLost else { return engine.expel() }
+        enqueue(after: Self.interval * Double.random(in: 0.75...1.25)) { $0.turn() }
+        guard journal.mayAct else { return }
+        do throws(JournalError) {
+            let dead = try journal.markDead()
+            let places = engine.sync { $0.runners.map { ($0.intake.spool, $0.mayBegin) } }
+            try giveUp(but: Set(places.map(\.0.pipeline.name)))
+            for (spool, mayBegin) in places where spool.work.isInPlace {
+                try take(for: spool, from: mayBegin ? dead : [], adopting: mayBegin)
+            }
+            let others = Set(dead.map(\.incarnation))
+            seen = seen.filter { others.contains($0.key) || $0.value > .now() - Self.patience }
+            if MonotonicTime.now() - lastAudit >= Self.auditing { try audit() }
+        } catch {
+            // Whoever writes tells of it.
+        }
+    }
+
+    /// What was coming to pipelines that were removed.
+    private func giveUp(but loaded: Set<String>) throws(JournalError) {
+        let left = coming.filter { !loaded.contains($0.value.pipeline) }
+        guard !left.isEmpty else { return }
+        try journal.release(left.filter { $0.value.record != nil }.map(\.key).sorted())
+        for id in left.keys { coming[id] = nil }
+    }
+
+    // MARK: Taking
+
+    /// `dead`: those whose rows are taken. `adopting`: whether claims without rows are, too.
+    private func take(for spool: Spool, from dead: [NodeRecord], adopting: Bool) throws(JournalError) {
+        guard let folders = NodeFolders(beside: spool.work) else { return }
+        let others: [String]
+        do throws(IOError) { others = try folders.others() } catch { return }
+        // After the look: a process is on record before it has a folder.
+        let now = MonotonicTime.now()
+        let gone = try gone(among: others, at: now)
+        try takeRows(of: spool.pipeline, from: dead, of: gone.nodes, at: now)
+        var holders = folders.holders(among: others)
+        if adopting { try adopt(for: spool, from: Set(gone.names), holders, folders, at: now) }
+        // Again as long as something comes: others may be at it, too.
+        for _ in 0...Self.looks {
+            guard journal.mayAct, gather(for: spool, holders, gone.names, folders) else { break }
+            holders = folders.holders(among: others)
+        }
+        for (id, job) in coming where job.pipeline == spool.pipeline.name {
+            guard journal.mayAct else { return }
+            goOn(with: id, job, spool, folders, at: now)
+        }
+        guard journal.mayAct else { return }
+        for other in gone.names where folders.isDone(other) {
+            // Before its notes go.
+            let found = Quarantine.counts(in: folders.looks(of: other), isDead: true)
+            if !found.isEmpty { engine.suspect(found, of: other, in: spool.work) }
+            folders.remove(other)
+        }
+    }
+
+    /// Which of them are not alive, and how many nodes are. Where the journal knows nothing of one, that may not know
+    /// it yet: the journal was restored.
+    private func gone(
+        among others: [String], at now: MonotonicTime
+    ) throws(JournalError) -> (names: [String], nodes: Int) {
+        let nodes = try journal.nodes()
+        let known = Dictionary(nodes.map { ($0.incarnation, $0.isDead) }) { first, _ in first }
+        let names = others.filter { other in
+            if let isDead = known[other] { return isDead }
+            let since = seen[other] ?? now
+            seen[other] = since
+            return now - since >= Self.patience
+        }
+        return (names, nodes.count { !$0.isDead })
+    }
+
+    /// Those of the same definition first; others once nodes that have theirs have had their time. Each node takes its
+    /// share, no more than it may have at work, and nothing while there is something that it cannot go on with.
+    private func takeRows(
+        of pipeline: Pipeline, from dead: [NodeRecord], of nodes: Int, at now: MonotonicTime
+    ) throws(JournalError) {
+        let own = coming.values.filter { $0.pipeline == pipeline.name }
+        guard !own.contains(where: { now - $0.since >= Self.precedence }) else { return }
+        let atWork = engine.sync { engine in
+            engine.all.reduce(0) { $0 + ($1.pipeline.name == pipeline.name ? $1.jobs.count : 0) }
+        }
+        var room = pipeline.activeJobs - atWork - own.count
+        for node in dead where node.jobs > 0 && room > 0 {
+            let share = min(room, max(node.jobs / max(nodes, 1), Self.least))
+            let since = seen[node.incarnation] ?? now
+            seen[node.incarnation] = since
+            var taken = try journal.takeOver(
+                from: node.incarnation, of: [pipeline.name], with: [pipeline.definition], limit: share)
+            if taken.isEmpty, now - since >= Self.precedence {
+                taken = try journal.takeOver(
+                    from: node.incarnation, of: [pipeline.name], with: nil, limit: share)
+            }
+            room -= taken.count
+            for job in taken {
+                var record = job.record
+                record.history.append(Transition("taken over", at: .now(), note: "from '\(node.name)'"))
+                coming[record.id] = Coming(pipeline: pipeline.name, record: record, since: now)
+            }
+        }
+    }
+
+    /// Finds claims that have no row: whoever has the drop has the job.
+    private func adopt(
+        for spool: Spool, from gone: Set<String>, _ holders: [JobID: [String]], _ folders: NodeFolders,
+        at now: MonotonicTime
+    ) throws(JournalError) {
+        var left: [JobID: MonotonicTime] = [:]
+        let ways = Set(coming.map { $0.value.record?.folder ?? $0.key })
+        held = held.filter { now - $0.value < Self.precedence }
+        for (id, others) in holders where !ways.contains(id) && held[id] == nil && coming[id] == nil {
+            guard let other = others.first(where: gone.contains) else { continue }
+            // Who has it fetches the rest of it, too, or whoever takes it over from that one.
+            if let record = try journal.job(id), !record.state.isFinal {
+                held[id] = now
+                continue
+            }
+            do throws(IOError) {
+                if try folders.holder(of: id, among: others.filter(gone.contains)) != nil {
+                    // Before anything is moved: it is in no dead one's folder then.
+                    coming[id] = Coming(pipeline: spool.pipeline.name, since: now)
+                    continue
+                }
+                left[id] = remains[id] ?? now
+                guard now - left[id, default: now] >= Self.patience, others.count == 1, journal.mayAct,
+                    try !folders.hasDrop(id)
+                else { continue }
+                try folders.removeRest(of: id, at: other)
+            } catch {
+                continue
+            }
+        }
+        remains = left
+    }
+
+    /// Brings what there is of jobs here. Returns whether anything came.
+    private func gather(
+        for spool: Spool, _ holders: [JobID: [String]], _ gone: [String], _ folders: NodeFolders
+    ) -> Bool {
+        var hasCome = false
+        for (id, job) in coming where job.pipeline == spool.pipeline.name {
+            let folder = job.record?.folder ?? id
+            // Of a claim without a row only what dead ones have: whoever else has it was quicker.
+            guard let others = holders[folder]?.filter({ job.record != nil || gone.contains($0) }), !others.isEmpty,
+                journal.mayAct
+            else { continue }
+            do throws(IOError) {
+                let isSettling = job.record?.state == .settling
+                let comes =
+                    isSettling
+                    ? try folders.gatherRest(folder, from: others) : try folders.gather(folder, from: others)
+                hasCome = comes || hasCome
+            } catch {
+                // It is looked for again.
+                continue
+            }
+        }
+        return hasCome
+    }
+
+    /// Goes on with a job once what there is of it is here.
+    private func goOn(
+        with id: JobID, _ job: Coming, _ spool: Spool, _ folders: NodeFolders, at now: MonotonicTime
+    ) {
+        let recovery = Recovery(
+            of: spool.pipeline, in: spool.work,
+            lastRun: RunRecord(boot: "", process: 0, startedAt: .now(), hasSlots: false), boot: "-")
+        let record = job.record.map(folders.rebased)
+        let folder = record?.folder ?? id
+        do throws(IOError) {
+            let isSettling = record?.state == .settling
+            let isHere: Bool
+            if let record, isSettling, !record.intents.isEmpty {
+                isHere = recovery.isComplete(record)
+            } else {
+                isHere = try folders.hasDrop(folder)
+            }
+            if !isHere {
+                // What is nowhere to be seen may not be seen yet; of a claim without a row another one has it.
+                guard record != nil else {
+                    coming[id] = nil
+                    return
+                }
+                guard now - job.since >= Self.patience else { return }
+                // As where it died on this host: an empty folder of a settlement means that all was moved.
+                if isSettling { try folders.makeFolder(folder) }
+            }
+            try goOn(with: id, record, folder, spool, recovery)
+        } catch {
+            coming[id]?.failures += 1
+        }
+    }
+
+    private func goOn(
+        with id: JobID, _ record: JobRecord?, _ folder: JobID, _ spool: Spool, _ recovery: Recovery
+    ) throws(IOError) {
+        do {
+            let known = try Engine.complete(
+                [record].compactMap(\.self), of: spool.pipeline, with: [folder], journal)
+            var findings = try recovery.reconcile(known.records, known.folders, in: [folder])
+            if findings.parked > 0, coming[id].map({ $0.failures < Self.attempts }) ?? false {
+                // Something of it may still be written, or a look have failed.
+                coming[id]?.failures += 1
+                return
+            }
+            // Also where its folder is now.
+            let changed = findings.changed.isEmpty ? [record].compactMap(\.self) : findings.changed
+            let fenced = try writer.commit(changed)
+            findings.resumed.removeAll { fenced.contains($0.record.id) }
+            coming[id] = nil
+            if record != nil, findings.parked > 0 { leftAlone.insert(id) }
+            engine.takeIn(findings, in: spool.work)
+        } catch let error as IOError {
+            throw error
+        } catch {
+            // The journal: it is tried again.
+            return
+        }
+    }
+
+    // MARK: Auditing
+
+    /// Gives up jobs that are this node's by the journal but that nobody here knows: the answer to their taking over
+    /// was lost.
+    private func audit() throws(JournalError) {
+        lastAudit = .now()
+        let own = Set(try journal.unfinished().map(\.id))
+        let known = engine.sync { engine in
+            engine.all.reduce(into: Set<JobID>()) { $0.formUnion($1.jobs.keys) }
+        }
+        let strange = own.subtracting(known).subtracting(coming.keys).subtracting(leftAlone)
+        let twice = strange.intersection(unknown)
+        unknown = strange.subtracting(twice)
+        leftAlone.formIntersection(own)
+        try journal.release(twice.sorted())
+    }
+}
