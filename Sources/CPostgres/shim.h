@@ -6,11 +6,11 @@
 #include <libpq-fe.h>
 #endif
 
-#define DM_PQ_CALLS(CALL) CALL(PQclear) CALL(PQconnectdbParams) CALL(PQconninfoFree) CALL(PQconninfoParse) \
-    CALL(PQconsumeInput) CALL(PQenterPipelineMode) CALL(PQerrorMessage) CALL(PQexitPipelineMode) CALL(PQfinish) \
+#define DM_PQ_CALLS(CALL) CALL(PQclear) CALL(PQconnectdbParams) CALL(PQconnectPoll) CALL(PQconnectStartParams) \
+    CALL(PQconnectionNeedsPassword) CALL(PQconninfo) CALL(PQconninfoFree) CALL(PQconninfoParse) CALL(PQconsumeInput) CALL(PQenterPipelineMode) CALL(PQerrorMessage) CALL(PQexitPipelineMode) CALL(PQfinish) \
     CALL(PQflush) CALL(PQfreemem) CALL(PQgetResult) CALL(PQgetisnull) CALL(PQgetlength) CALL(PQgetvalue) \
     CALL(PQisBusy) CALL(PQlibVersion) CALL(PQnfields) CALL(PQntuples) CALL(PQpipelineSync) CALL(PQresultErrorField) \
-    CALL(PQresultStatus) CALL(PQsendQueryParams) CALL(PQserverVersion) CALL(PQsetNoticeProcessor) \
+    CALL(PQresultStatus) CALL(PQsendQueryParams) CALL(PQserverVersion) CALL(PQsetErrorVerbosity) CALL(PQsetNoticeProcessor) \
     CALL(PQsetnonblocking) CALL(PQsocket) CALL(PQstatus)
 
 #define DM_PLACE(call) __typeof__(call) *call;

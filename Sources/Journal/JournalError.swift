@@ -5,7 +5,7 @@ import SystemPackage
 package struct JournalError: Error, Sendable, Hashable {
     /// What kind of trouble it is.
     package enum Kind: Sendable {
-        /// A newer Dropmill wrote it.
+        /// A newer Dropmill wrote it, or something else has to be changed by people before it can be used.
         case newer
         /// It is damaged.
         case corrupt

@@ -16,6 +16,9 @@ package struct NodeRecord: Sendable, Equatable {
     /// How many jobs are its own that are not over.
     package let jobs: Int
 
+    /// Whether it may still be at work.
+    package var isAlive: Bool { !isDead && lease > .zero }
+
     package init(
         incarnation: String, name: String, host: String, version: String, since: Timestamp, lease: Duration,
         isDead: Bool, jobs: Int

@@ -21,7 +21,7 @@ package protocol SharedJournal: EngineJournal {
     func know(_ roots: PathRoots, of pipeline: String)
 
     /// Which random word marks the folders that the nodes with this pipeline share: the one on record, as long as
-    /// another node that asked lives; else this one. Who does not find it there soon has other folders.
+    /// another node that asked is not marked dead; else this one. Who does not find it there soon has other folders.
     func share(of pipeline: String, proposing token: String) throws(JournalError) -> String
 
     /// How the pipelines of each node stand, by the nodes' names.

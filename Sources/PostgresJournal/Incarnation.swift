@@ -12,8 +12,10 @@ package struct Incarnation: Sendable, Hashable {
     /// For how long it is alive without a word from it.
     package let lease: Duration
 
+    package static let usualLease = Duration.seconds(30)
+
     package init(
-        of node: String, on host: String = Self.hostName, version: String, lease: Duration = .seconds(30)
+        of node: String, on host: String = Self.hostName, version: String, lease: Duration = usualLease
     ) {
         let parts = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         id = parts.joined()

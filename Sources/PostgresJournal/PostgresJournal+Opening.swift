@@ -6,7 +6,7 @@ extension PostgresJournal {
     package static func open(
         _ words: String, as incarnation: Incarnation
     ) throws(JournalError) -> PostgresJournal {
-        let journal = PostgresJournal(try place(words), as: incarnation)
+        let journal = PostgresJournal(try PostgresPlace.of(words), as: incarnation)
         do throws(JournalError) {
             try journal.migrate()
             try Partitions.make(journal, at: .now())
@@ -22,37 +22,26 @@ extension PostgresJournal {
     package static func open(
         reading words: String, on host: String? = nil
     ) throws(JournalError) -> PostgresJournal {
-        let journal = PostgresJournal(try place(words), as: nil, on: host)
+        let journal = PostgresJournal(try PostgresPlace.of(words), as: nil, on: host)
         do throws(JournalError) {
-            let applied: Set<String>
-            do throws(PostgresError) {
-                applied = try journal.applied { query throws(PostgresError) in try journal.readings.query(query) }
-            } catch {
-                throw JournalError(error, "open", journal.place)
-            }
+            let applied = try journal.applied(on: journal.readings)
             try journal.refuseNewer(applied)
-            guard Schema.isComplete(applied) else {
+            guard !applied.isEmpty else {
                 throw JournalError(
                     .missing,
-                    "There is no journal in '\(journal.place.text)', or one of an older Dropmill; 'dropmill run' makes "
-                        + "it, and 'search_path' says in which schema it is.")
+                    "There is no journal in '\(journal.place.text)', or none that this role may see. 'dropmill run' "
+                        + "and 'dropmill journal init' make it; 'search_path' says in which schema it is.")
+            }
+            guard Schema.isComplete(applied) else {
+                throw JournalError(
+                    .newer,
+                    "The journal '\(journal.place.text)' has the schema of an older Dropmill. Run 'dropmill journal "
+                        + "upgrade' with the role that owns it.")
             }
             return journal
         } catch {
             journal.close()
             throw error
-        }
-    }
-
-    static func place(_ words: String) throws(JournalError) -> PostgresPlace {
-        do throws(PostgresError) {
-            return try PostgresPlace(words)
-        } catch {
-            let text =
-                switch error {
-                case .library(let text), .unfit(let text), .lost(let text), .refused(_, let text): text
-                }
-            throw JournalError(.newer, "The journal's place makes no sense: \(text).", remedy: "")
         }
     }
 }

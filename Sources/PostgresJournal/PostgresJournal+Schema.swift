@@ -3,16 +3,6 @@ package import Journal
 
 /// The tables, and who may use them.
 extension PostgresJournal {
-    /// Makes the journal in that database, or brings it up to this version, and gives a role that nodes have the rights
-    /// for that. Registers no node.
-    package static func prepare(_ words: String, granting role: String? = nil) throws(JournalError) {
-        let journal = PostgresJournal(try place(words), as: nil)
-        defer { journal.close() }
-        try journal.migrate()
-        try Partitions.make(journal, at: .now())
-        if let role { try journal.grant(to: role) }
-    }
-
     /// Lets a role run nodes: it reads and writes rows, and calls what is there.
     package func grant(to role: String) throws(JournalError) {
         let role = "\"" + role.replacing("\"", with: "\"\"") + "\""
@@ -45,6 +35,15 @@ extension PostgresJournal {
             })
     }
 
+    /// The same, of the database as it is.
+    func applied(on connection: PostgresConnection? = nil) throws(JournalError) -> Set<String> {
+        do throws(PostgresError) {
+            return try applied { query throws(PostgresError) in try (connection ?? commits).query(query) }
+        } catch {
+            throw JournalError(error, "open", place)
+        }
+    }
+
     func refuseNewer(_ applied: Set<String>) throws(JournalError) {
         let unknown = Schema.unknown(among: applied).sorted()
         guard let first = unknown.first else { return }
@@ -56,12 +55,7 @@ extension PostgresJournal {
 
     /// Goes the steps that are missing, all or none, while others wait.
     func migrate() throws(JournalError) {
-        let known: Set<String>
-        do throws(PostgresError) {
-            known = try applied { query throws(PostgresError) in try commits.query(query) }
-        } catch {
-            throw JournalError(error, "open", place)
-        }
+        let known = try applied()
         try refuseNewer(known)
         if Schema.isComplete(known) { return }
         let schema = try schema()
@@ -81,7 +75,7 @@ extension PostgresJournal {
             }
         } catch let error as PostgresError {
             if case .refused(let state, let text) = error, PostgresState.mayNotMake.contains(state) {
-                throw lacksSteps(text)
+                throw lacksSteps(text, of: known)
             }
             throw JournalError(error, "write", place)
         } catch {
@@ -89,10 +83,11 @@ extension PostgresJournal {
         }
     }
 
-    private func lacksSteps(_ text: String) -> JournalError {
+    private func lacksSteps(_ text: String, of known: Set<String>) -> JournalError {
         JournalError(
             .newer,
             "The journal '\(place.text)' lacks tables of this version, and this role may not make them: \(text). Run "
-                + "'dropmill journal upgrade' with a role that may, and with '--grant' for this one.", remedy: "")
+                + "'dropmill journal \(known.isEmpty ? "init" : "upgrade")' with a role that may, and with '--grant' "
+                + "for this one.", remedy: "")
     }
 }

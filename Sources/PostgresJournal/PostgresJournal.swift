@@ -59,9 +59,15 @@ package final class PostgresJournal: EngineJournal, Sendable {
         // Last: it locks the node's row until all is committed, and a process may stand still between any two of them.
         if !batch.jobs.isEmpty { queries.append(batch.query(by: incarnation, tokens.withLock { $0 })) }
         guard !queries.isEmpty else { return [] }
-        let answers = try again("write") { () throws(PostgresError) in try commits.exchange(queries) }
+        func send() throws(JournalError) -> [PostgresRow] {
+            try again("write") { () throws(PostgresError) in try commits.exchange(queries).last ?? [] }
+        }
+        let isLate = rest == .zero
+        var rows = try send()
         if !roots.unwritten.isEmpty { hasWritten(roots) }
-        guard !batch.jobs.isEmpty, var rows = answers.last, !rows.isEmpty else { return [] }
+        guard !batch.jobs.isEmpty, !rows.isEmpty else { return [] }
+        // It may be that nobody noticed: the database was away, or the sleep was short. Then it is before the renewal.
+        if rows.count == batch.jobs.count, isLate || rest == .zero, (try? renew()) == true { rows = try send() }
         let fenced = Set(try rows.indices.map { place throws(JournalError) in try rows[place].id() })
         return try fenced.subtracting(standing(batch, among: fenced, of: incarnation))
     }

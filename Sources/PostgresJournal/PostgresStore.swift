@@ -13,7 +13,22 @@ package struct PostgresStore: JournalStore {
     }
 
     package func open(durable: Bool, checking: Bool) throws(JournalError) -> any EngineJournal {
-        try PostgresJournal.open(words, as: incarnation())
+        let journal = try PostgresJournal.open(words, as: incarnation())
+        do throws(JournalError) {
+            try journal.refuseTwin()
+            return journal
+        } catch {
+            // Else its name would be taken for as long as its lease holds.
+            do throws(JournalError) { try journal.leave() } catch {}
+            journal.close()
+            throw error
+        }
+    }
+
+    /// Makes what is missing of the tables, with the rights of this role, and gives others what a node needs. Returns
+    /// how many steps of the schema that took. `isThere`: whether there has to be a journal already.
+    package func prepare(isThere: Bool, granting roles: [String]) throws(JournalError) -> Int {
+        try PostgresJournal.prepare(words, isThere: isThere, granting: roles)
     }
 
     package func openForReading() throws(JournalError) -> any Journal { try PostgresJournal.open(reading: words) }

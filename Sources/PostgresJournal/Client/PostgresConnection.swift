@@ -121,7 +121,9 @@ final class PostgresConnection: Sendable {
             libpq.PQfinish(pointer)
             return error
         }
-        guard libpq.PQstatus(pointer) == CONNECTION_OK else { throw fail(.lost(words(of: pointer))) }
+        guard libpq.PQstatus(pointer) == CONNECTION_OK else {
+            throw fail(Self.refusal(by: options, of: pointer) ?? .lost(words(of: pointer)))
+        }
         if let refusal = PostgresError.refusal(ofServer: Int(libpq.PQserverVersion(pointer))) { throw fail(refusal) }
         _ = libpq.PQsetNoticeProcessor(pointer, dm_pq_ignore, nil)
         guard libpq.PQsetnonblocking(pointer, 1) == 0 else { throw fail(.lost(words(of: pointer))) }
@@ -223,13 +225,13 @@ final class PostgresConnection: Sendable {
         libpq.PQresultErrorField(result, field).map { String(cString: $0).oneLine }
     }
 
-    private static func words(of connection: OpaquePointer) -> String {
+    static func words(of connection: OpaquePointer) -> String {
         let text = libpq.PQerrorMessage(connection).map { String(cString: $0).oneLine } ?? ""
         return text.isEmpty ? "the connection was lost" : text
     }
 
     /// Texts for the time of a call, as C has them; the last one is followed by a null.
-    private static func withCStrings<Value>(
+    static func withCStrings<Value>(
         _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value
     ) -> Value {
         let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: texts.reduce(1) { $0 + ($1?.utf8.count ?? 0) + 1 })

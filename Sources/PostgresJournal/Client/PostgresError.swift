@@ -20,6 +20,13 @@ enum PostgresError: Error, Equatable {
         }
     }
 
+    /// What is said of it.
+    var text: String {
+        switch self {
+        case .library(let text), .lost(let text), .refused(_, let text), .unfit(let text): text
+        }
+    }
+
     /// Of a number as libpq gives it.
     static func version(_ number: Int) -> String { "\(number / 10_000).\(number % 10_000)" }
 
@@ -45,7 +52,9 @@ extension JournalError {
         case .lost(let text): self.init(.environment, "\(begin)\(text). \(again)", remedy: again)
         case .refused(let state, let text):
             let remedy = Self.remedy(of: state)
-            let kind: Kind = state == PostgresState.noTable ? .missing : .environment
+            let kind: Kind =
+                state == PostgresState.noTable
+                ? .missing : PostgresState.isConfiguration(state) ? .newer : .environment
             self.init(kind, "\(begin)\(text). \(remedy)", remedy: remedy)
         }
     }
@@ -54,6 +63,13 @@ extension JournalError {
         switch state {
         case PostgresState.noTable: "'dropmill run' makes it there, or 'search_path' leads to another schema."
         case PostgresState.noRight: "Give the role its rights: 'dropmill journal upgrade --grant ROLE', as the owner."
+        case PostgresState.noDatabase: "Create that database, or name another."
+        case PostgresState.noSchema:
+            "Name a schema that is there ('options=-csearch_path=NAME') and that the role may use: dropmill "
+                + "journal init --grant ROLE."
+        case PostgresState.noRole: "Create that role first."
+        case let state where state.hasPrefix(PostgresState.noEntry):
+            "Check the role and pg_hba.conf; a password belongs in ~/.pgpass or in a service file."
         case PostgresState.full: "Free space on the server."
         case PostgresState.readOnly: "Name the server that can be written to ('target_session_attrs=read-write')."
         default: "Check the server's log."

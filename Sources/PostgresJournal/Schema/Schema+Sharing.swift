@@ -21,8 +21,7 @@ extension Schema {
         BEGIN
             PERFORM pg_advisory_xact_lock(hashtextextended(of_pipeline, \(lock)));
             DELETE FROM shares s WHERE NOT EXISTS (
-                SELECT FROM nodes n WHERE n.incarnation = s.incarnation AND dead_at IS NULL
-                AND clock_timestamp() < \(end));
+                SELECT FROM nodes n WHERE n.incarnation = s.incarnation AND dead_at IS NULL);
             SELECT token INTO agreed FROM shares s WHERE s.pipeline = of_pipeline AND s.incarnation <> me LIMIT 1;
             agreed := coalesce(agreed, proposed);
             INSERT INTO shares VALUES (of_pipeline, me, agreed)

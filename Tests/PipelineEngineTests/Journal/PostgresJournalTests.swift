@@ -61,33 +61,6 @@ struct PostgresJournalTests {
         #expect(throws: JournalError.self) { try reading.write(jobs, pipelines: []) }
     }
 
-    @Test("A node whose lease is over writes nothing, and comes back as long as it is not marked dead")
-    func fence() throws {
-        let (first, second) = (try open("a"), try open("b"))
-        defer { [first, second].forEach { $0.close() } }
-        let (job, other) = (try JournalSamples.job(1), try JournalSamples.job(2))
-        try first.write([job], pipelines: [])
-        #expect(try second.markDead() == [])
-        try oversleep(first)
-        #expect(try first.write([job, other], pipelines: []) == [job.id, other.id])
-        #expect(try first.renew() && first.mayAct && first.rest > .seconds(20))
-        #expect(try first.write([job, other], pipelines: []) == [])
-        #expect(try second.markDead() == [])
-        try oversleep(first)
-        let dead = try second.markDead()
-        #expect(dead.map(\.name) == ["a"] && dead.allSatisfy { $0.isDead && $0.jobs == 2 })
-        #expect(!first.isLost)
-        #expect(try !first.renew() && first.isLost && !first.mayAct && first.rest == .zero)
-        #expect(try first.write([job], pipelines: []) == [job.id])
-        #expect(try !first.renew())
-        #expect(try states("unfinished") == ["\(job.id) queued 0", "\(other.id) queued 0"])
-        #expect(try second.nodes().map(\.name) == ["b", "a"])
-        #expect(first.incarnationID == dead.first?.incarnation)
-        // One that ends is not lost, and may not act.
-        try second.leave()
-        #expect(!second.isLost && !second.mayAct)
-    }
-
     @Test("A job that is taken over has the next token, and belongs to its new node alone")
     func takeOver() throws {
         let (first, second, third) = (try open("a"), try open("b"), try open("c"))
@@ -127,17 +100,6 @@ struct PostgresJournalTests {
         #expect(try third.markDead().contains { $0.incarnation == "released" && $0.jobs == 1 })
         #expect(try third.takeOver(from: "released", of: pipelines, with: nil, limit: 10).map(\.token) == [2])
         #expect(try third.write([jobs[2]], pipelines: []) == [])
-    }
-
-    @Test("A lease is renewed in time, as long as the node is awake")
-    func renewal() async throws {
-        let journal = try open("a", lease: .milliseconds(900))
-        defer { journal.close() }
-        let begin = MonotonicTime.now()
-        #expect(journal.rest > .zero && journal.rest <= .milliseconds(900))
-        #expect(await eventually { MonotonicTime.now() - begin > .seconds(2) })
-        #expect(journal.rest > .zero)
-        #expect(try journal.write([JournalSamples.job(1)], pipelines: []) == [])
     }
 
     @Test("A commit whose answer is lost is asked for, and is in force once", arguments: [false, true])
@@ -212,45 +174,6 @@ struct PostgresJournalTests {
         }
     }
 
-    @Test("A server that stops is trouble of the surroundings, and what comes after it is written")
-    func restart() async throws {
-        let server = try PostgresServer()
-        let place = try server.schema()
-        let journal = try open("a", in: place)
-        defer { journal.close() }
-        let job = try JournalSamples.job(1)
-        try journal.write([job], pipelines: [])
-        try server.stop()
-        let error = #expect(throws: JournalError.self) { try journal.write([job], pipelines: []) }
-        #expect(error?.kind == .environment && error?.message.contains("Check the server and the network") ?? false)
-        try server.begin()
-        let other = try JournalSamples.job(2)
-        #expect(await eventually { (try? journal.write([other], pipelines: [])) == [] })
-        #expect(try journal.unfinished() == [job, other])
-    }
-
-    @Test("A node outlives a server that was away for longer than its lease, and notices soon that it is back")
-    func outage() async throws {
-        let server = try PostgresServer()
-        let place = try server.schema()
-        let lease = Duration.seconds(2)
-        let (first, second) = (try open("a", lease: lease, in: place), try open("b", lease: lease, in: place))
-        defer { [first, second].forEach { $0.close() } }
-        let job = try JournalSamples.job(1)
-        try first.write([job], pipelines: [])
-        try server.stop()
-        #expect(await eventually { first.rest == .zero && second.rest == .zero })
-        #expect(!first.isLost && !first.mayAct)
-        try server.begin()
-        // Whoever asks first finds nobody dead.
-        #expect(await eventually { (try? second.markDead()) == [] })
-        #expect(await eventually { first.mayAct && second.mayAct })
-        #expect(try first.write([job], pipelines: []) == [])
-        // Nor is it for ever.
-        first.stopKeeping()
-        #expect(await eventually { (try? second.markDead())?.map(\.name) == ["a"] })
-    }
-
     @Test("A day of which nothing is left is dropped")
     func days() throws {
         let journal = try open("a")
@@ -272,7 +195,7 @@ struct PostgresJournalTests {
     @Test("What is not there, too old or too new is refused with what is needed")
     func refusals() throws {
         let missing = #expect(throws: JournalError.self) { try PostgresJournal.open(reading: place) }
-        #expect(missing?.kind == .missing && missing?.message.contains("'dropmill run' makes it") ?? false)
+        #expect(missing?.kind == .missing && missing?.message.contains("'dropmill journal init'") ?? false)
         #expect(PostgresError.refusal(ofServer: 140_000) == nil)
         #expect(
             PostgresError.refusal(ofServer: 130_012)
@@ -285,7 +208,7 @@ struct PostgresJournalTests {
         }
         let absent = place.replacing("dbname=postgres", with: "dbname=nowhere")
         let gone = #expect(throws: JournalError.self) { try open("a", in: absent) }
-        #expect(gone?.kind == .environment && gone?.message.contains("nowhere") ?? false)
+        #expect(gone?.kind == .newer && gone?.message.contains("nowhere") ?? false)
         let strange = #expect(throws: JournalError.self) { try open("a", in: "postgresql://h/?nothing=1") }
         #expect(strange?.kind == .newer && strange?.message.contains("nothing") ?? false)
     }

@@ -1,0 +1,89 @@
+import Dispatch
+import Files
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PostgresJournal
+
+/// Where a shared journal is, and who may be a node.
+@Suite("Nodes of a journal", .enabled(if: PostgresServer.isPossible, "needs postgresql"), .timeLimit(.minutes(5)))
+struct PostgresNodesTests {
+    private let server: PostgresServer
+    private let place: String
+
+    init() throws {
+        server = try PostgresServer.shared.get()
+        place = try server.schema()
+    }
+
+    @Test(
+        "What is secret in a place is known however it is written",
+        arguments: [
+            ("postgresql://anna:secret@db/mill", true), ("postgresql://anna:%73ecret@db/mill", true),
+            ("postgresql://db/mill?password=x", true), ("postgresql://db/mill?pass%77ord=x", true),
+            ("host=db password='a b'", true), ("sslpassword=x", true), ("postgresql://anna@db/mill", false),
+            ("postgresql://anna:@db/mill", false), ("host=db passfile=/x", false), ("service=mill", false),
+        ])
+    func secrets(words: String, hasSecret: Bool) throws {
+        #expect(try PostgresPlace(words).hasSecret == hasSecret)
+    }
+
+    @Test(
+        "Nothing of a password is told where it is written wrongly",
+        arguments: [
+            "postgresql://me:top@secret@db/mill", "postgresql://me:top/secret@db/mill",
+            "host=db password=top secret", "host=db passwd=topsecret", "postgresql://me:top%zzsecret@db/mill",
+        ])
+    func brokenSecrets(words: String) throws {
+        let error = #expect(throws: JournalError.self) { try PostgresPlace.of(words) }
+        #expect(error?.kind == .newer && error?.message.contains("secret") == false, "\(error?.message ?? "")")
+    }
+
+    @Test("Who connects to another machine and does not insist on TLS is warned")
+    func routes() throws {
+        for (words, mode) in [
+            ("hostaddr=192.0.2.1", "prefer"), ("hostaddr=127.0.0.1,192.0.2.1 sslmode=disable", "disable"),
+            ("postgresql://192.0.2.1/mill?sslmode=allow", "allow"),
+        ] {
+            let warning = try PostgresPlace(words).warning
+            #expect(warning?.contains("'192.0.2.1' is on another machine, and 'sslmode' is '\(mode)'") ?? false)
+        }
+        for words in [
+            "hostaddr=192.0.2.1 sslmode=require", "hostaddr=192.0.2.1 sslmode=verify-full", "host=/run/postgresql",
+            "hostaddr=127.0.0.1 sslmode=disable", "hostaddr=::1", "service=none-such", "dbname=mill",
+        ] {
+            #expect(try PostgresPlace(words).warning == nil, "\(words)")
+        }
+        #expect(!PostgresPlace.isLocal("127.example.org") && PostgresPlace.isLocal("localhost"))
+    }
+
+    @Test("Of two nodes of one name the first stays, until its lease is over")
+    func twins() throws {
+        @Sendable func store(_ lease: Duration = .seconds(30)) -> PostgresStore {
+            PostgresStore(place) { @Sendable in Incarnation(of: "a", version: "1", lease: lease) }
+        }
+        let first = try #require(try store().open(durable: true, checking: true) as? PostgresJournal)
+        defer { first.close() }
+        let twin = #expect(throws: JournalError.self) { try store().open(durable: true, checking: true) }
+        #expect(twin?.kind == .environment)
+        #expect(
+            twin?.message.contains(
+                /A node 'a' is alive already, on the host '.+' since \d{4}-.*--node/)
+                ?? false, "\(twin?.message ?? "")")
+        #expect(try first.renew() && first.nodes().filter(\.isAlive).count == 1)
+        _ = try server.ask("UPDATE nodes SET lease_until = clock_timestamp() - interval '1s'", in: place)
+        try store().open(durable: true, checking: true).close()
+        // At once each waits for the other's end, and one of them is there.
+        let opened = Mutex<[any EngineJournal]>([])
+        _ = try server.ask("DELETE FROM nodes", in: place)
+        DispatchQueue.concurrentPerform(iterations: 6) { _ in
+            guard let journal = try? store().open(durable: true, checking: true) else { return }
+            opened.withLock { $0.append(journal) }
+        }
+        let journals = opened.withLock { $0 }
+        #expect(journals.count == 1)
+        for journal in journals { journal.close() }
+    }
+}
