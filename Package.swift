@@ -181,7 +181,8 @@ let package = Package(
             name: "DropmillCommand",
             dependencies: [
                 "Files", "PipelineKit", "BuiltinStages", "Doctor", "Dropmill", "FolderWatch", "Readiness", "Journal",
-                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "Control", "Dashboard", "Digests",
+                "PipelineEngine", "PipelineConfig", "PostgresJournal", "SQLiteJournal", "Control", "Dashboard",
+                "Digests",
                 "Notifications", "Retention", "CLinux", "CVersion", system, log, arguments,
             ],
             swiftSettings: strict),
@@ -265,7 +266,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Files", "PipelineKit", "TestSupport", "dropmill", "oldkernel", system],
+            dependencies: [
+                "Files", "PipelineKit", "Journal", "PostgresJournal", "TestSupport", "dropmill", "oldkernel", system,
+            ],
             swiftSettings: strict),
         // Kills, faults and power cuts; `faultline` is the program that causes them.
         .executableTarget(name: "faultline", path: "Tests/faultline"),

@@ -34,8 +34,8 @@ enum HouseRules {
         "DropmillStages": ["BuiltinStages"],
         "DropmillCommand": [
             "Files", "PipelineKit", "CLinux", "CVersion", "FolderWatch", "Readiness", "Journal", "BuiltinStages",
-            "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Control", "Doctor", "Dashboard", "Dropmill",
-            "Digests", "Notifications", "Retention",
+            "PostgresJournal", "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Control", "Doctor", "Dashboard",
+            "Dropmill", "Digests", "Notifications", "Retention",
         ],
         "DropmillProgram": ["CStart", "BuiltinStages", "DropmillCommand"],
     ]

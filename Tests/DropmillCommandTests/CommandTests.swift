@@ -46,6 +46,11 @@ import Testing
         (["run", "--keep-history", "0"], 64),
         (["run", "--log-format", "xml"], 64),
         (["frobnicate"], 64), (["stages", "--json", "--markdown"], 64), (["stages", "--json", "--brief"], 64),
+        (["run", "--node", "x"], 64), (["run", "--journal", "dbname=x", "--node", ""], 64),
+        (["run", "--journal", "dbname=x", "--node", "a\nb"], 64), (["jobs", "--journal", ""], 64), (["nodes"], 64),
+        (["journal", "init"], 64), (["run", "--journal", "host=db password=x"], 78),
+        (["retry", "x", "--journal", "postgresql://me:x@db/d"], 78), (["status", "--journal", "nothing"], 78),
+        (["status", "--journal", "dbname=x", "--by", "producer"], 64),
         (["--version"], 0),
     ])
     func usage(arguments: [String], status: Int) {
@@ -75,6 +80,17 @@ import Testing
         let other = try RunCommand.parse(["--state-dir", "t", "--keep-history", "12h"])
         #expect(other.state.folder.path == "t")
         #expect(other.keepHistory == .seconds(43200))
+    }
+
+    @Test func aNodeIsCalledAsTheHostUnlessSaidOtherwise() throws {
+        let own = try RunCommand.parse(["--journal", "service=mill", "--node", "mill-1"])
+        #expect(own.node.name == "mill-1" && own.node.journal.place == "service=mill")
+        let other = try RunCommand.parse(["--journal", "service=mill"])
+        #expect(!other.node.name.isEmpty && other.node.name != "mill-1")
+        #expect(try RunCommand.parse([]).node.journal.place == nil)
+        let told = DropmillCommand.unsharedVerb(["pause"], "Error: Unknown option '--journal'")
+        #expect(told?.contains("'pause'") ?? false)
+        #expect(DropmillCommand.unsharedVerb(["pause"], "Error: Unknown option '--jour'") == nil)
     }
 
     @Test func theClosingLineCounts() throws {

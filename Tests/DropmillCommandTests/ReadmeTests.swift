@@ -114,6 +114,7 @@ import Testing
     /// The Debian packages of the libraries that the module maps link or load.
     private static let packages = [
         "archive": "libarchive13", "crypto": "libssl3", "curl": "libcurl4", "isal": "libisal2", "magic": "libmagic1",
+        "pq": "libpq5",
         "xxhash": "libxxhash0", "yaml": "libyaml-0-2", "sqlite3": "libsqlite3-0",
     ]
 

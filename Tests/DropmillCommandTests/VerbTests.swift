@@ -75,7 +75,8 @@ import Testing
         let output = try Tool(DropmillBinary.path).run(["--version"]).text
         let pattern = try Regex("dropmill \(version)( \\([0-9a-f]{7,}(-dirty)?\\))?\n")
         #expect(try pattern.prefixMatch(in: output) != nil, "\(output)")
-        let libraries = ["Swift", "SQLite", "libyaml", "OpenSSL", "xxHash", "libarchive", "libcurl", "libmagic"]
+        let libraries =
+            ["Swift", "SQLite", "libyaml", "OpenSSL", "xxHash", "libarchive", "libcurl", "libmagic", "libpq"]
         let told = output.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
         #expect(told.map { $0.first.map(String.init) } == libraries)
         #expect(told.allSatisfy { $0.count == 2 && $0[1].first?.isNumber == true }, "\(output)")

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// libarchive, libcurl and libmagic bring many others along: who needs none of them has none of them in memory.
+/// libarchive, libcurl, libmagic and libpq bring many others along: who needs none of them has none of them in memory.
 @Suite(.timeLimit(.minutes(5))) struct LoadedLibrariesTests {
     private let scratch: ScratchFolder
 
@@ -38,7 +38,7 @@ import Testing
             }, "\(daemon.transcript)")
         let maps = String(decoding: try ScratchFolder.read(FilePath("/proc/\(daemon.id)/maps")), as: UTF8.self)
         #expect(maps.contains("/libcrypto.so"))
-        #expect(["libarchive", "libcurl", "libmagic"].filter { maps.contains("/\($0).so") } == expected)
+        #expect(["libarchive", "libcurl", "libmagic", "libpq"].filter { maps.contains("/\($0).so") } == expected)
         try daemon.end()
     }
 

@@ -42,9 +42,12 @@ enum Completion {
         }
     }
 
-    /// The state folder that the words typed so far name.
+    /// The state folder and the journal that the words typed so far name.
     private static func folder(_ words: [String]) -> StateFolder {
-        let given = words.firstIndex(of: "--state-dir").flatMap { words.indices.contains($0 + 1) ? words[$0 + 1] : nil }
-        return StateFolder(given: given.map { FilePath($0) })
+        func given(_ option: String) -> String? {
+            words.firstIndex(of: option).flatMap { words.indices.contains($0 + 1) ? words[$0 + 1] : nil }
+        }
+        return StateFolder(given: given("--state-dir").map { FilePath($0) })
+            .sharing(given("--journal") ?? JournalOption.configured)
     }
 }

@@ -18,8 +18,10 @@ struct PipelineArguments: ParsableArguments {
     var given: [FilePath] { paths.isEmpty ? [DefaultPlaces().pipelines] : paths }
 
     /// What reads them, with these kinds of stages. `mayBeNone`: whether there need not be any.
-    static func loader(_ stages: StageRegistry, mayBeNone: Bool = false) -> PipelineLoader {
-        PipelineLoader(registry: stages, environment: Environment.variables, mayBeNone: mayBeNone)
+    /// `isShared`: whether nodes share the journal.
+    static func loader(_ stages: StageRegistry, mayBeNone: Bool = false, isShared: Bool = false) -> PipelineLoader {
+        PipelineLoader(
+            registry: stages, environment: Environment.variables, mayBeNone: mayBeNone, isShared: isShared)
     }
 
     /// Reads and checks pipeline files for a verb. Prints a warning for each pipeline that is left out, if `isWarned`;
@@ -30,7 +32,8 @@ struct PipelineArguments: ParsableArguments {
         but silent: [PipelineReading.Silence] = [], isWarned: Bool = true
     ) throws(ExitCode) -> PipelineReading {
         do throws(PipelineReading.Unanswered) {
-            let reading = try PipelineReading(paths, settings: settings, by: loader(stages), but: silent)
+            let loader = loader(stages, isShared: JournalOption.configured != nil)
+            let reading = try PipelineReading(paths, settings: settings, by: loader, but: silent)
             for left in reading.silent where isWarned {
                 StandardError.print("warning: \(left.file.text) is left out: \(left.text)")
             }

@@ -7,13 +7,16 @@ import Journal
 import PipelineConfig
 import PipelineEngine
 import PipelineKit
+import PostgresJournal
 import SQLiteJournal
 import SystemPackage
 
-/// The folder that holds the journal, and is locked by the daemon that runs.
+/// The folder that holds the journal, and is locked by the daemon that runs. Where nodes share a journal it holds none,
+/// and what is known is known on every host.
 struct StateFolder {
     let path: FilePath
-    var journal: any JournalStore { SQLiteStore(in: path) }
+    /// The place of the journal that nodes share, as libpq takes it; nil: it is in this folder.
+    private(set) var shared = JournalOption.configured
 
     /// The folder that was given, else the one of `DefaultPlaces`. `hasPipelines`: whether pipelines were named.
     init(given: FilePath?, hasPipelines: Bool = false) {
@@ -21,13 +24,36 @@ struct StateFolder {
             given ?? DefaultPlaces(hasPipelines: hasPipelines, state: Environment.variables["DROPMILL_STATE"]).state
     }
 
+    /// With the journal that an option names, else the environment.
+    func with(_ journal: JournalOption) -> StateFolder { sharing(journal.place) }
+
+    func sharing(_ place: String?) -> StateFolder {
+        var folder = self
+        folder.shared = place
+        return folder
+    }
+
+    /// The journal; `node`: who writes to it, where nodes share it.
+    func store(of node: String = Incarnation.hostName, lease: Duration? = nil) -> any JournalStore {
+        guard let shared else { return SQLiteStore(in: path) }
+        return PostgresStore(shared) { @Sendable in
+            Incarnation(of: node, version: BuildVersion.number, lease: lease ?? Incarnation.usualLease)
+        }
+    }
+
+    /// Whether a daemon is at work on what the journal tells of: one with this folder, or any node; nil if unknown.
+    func isAtWork(_ journal: any JournalReading) throws(JournalError) -> Bool? {
+        guard shared != nil else { return isHeldIfKnown }
+        return try (journal as? any SharedJournal)?.nodes().contains(where: \.isAlive)
+    }
+
     /// Looks into the journal; whoever may not open it is told by the daemon what is in it.
     func look<Result>(_ body: (any JournalReading) throws(JournalError) -> Result) throws(JournalError) -> Result {
-        guard mayOpenJournal else {
+        guard shared != nil || mayOpenJournal else {
             if isHeldIfKnown == false { throw closed }
             return try body(DaemonJournal(of: path))
         }
-        let opened = try opening { () throws(JournalError) in try journal.openForReading() }
+        let opened = try opening { () throws(JournalError) in try store().openForReading() }
         defer { opened.close() }
         return try body(opened)
     }
@@ -35,9 +61,10 @@ struct StateFolder {
     /// Says after a while what is waited for: a disk may not answer.
     private func opening<Opened>(_ open: () throws(JournalError) -> Opened) throws(JournalError) -> Opened {
         let isOver = DispatchSemaphore(value: 0)
-        DispatchQueue(label: "dropmill.late").async { @Sendable [path] in
+        DispatchQueue(label: "dropmill.late").async { @Sendable [path, shared] in
             guard isOver.wait(timeout: .now() + Self.patience) == .timedOut else { return }
-            StandardError.print("waiting for the journal in '\(path.text)'; its disk is busy, or does not answer …")
+            let (place, what) = shared == nil ? (" in '\(path.text)'", "disk") : ("", "server")
+            StandardError.print("waiting for the journal\(place); its \(what) is busy, or does not answer …")
         }
         defer { isOver.signal() }
         return try open()
@@ -51,7 +78,7 @@ struct StateFolder {
         do throws(JournalError) {
             return try look(body)
         } catch {
-            guard mayOpenJournal || isHeldIfKnown != false else {
+            guard shared != nil || mayOpenJournal || isHeldIfKnown != false else {
                 StandardError.print("error: \(error.message)")
                 throw ExitStatus.forbidden
             }
@@ -83,19 +110,35 @@ struct StateFolder {
                 + "\(readers.joined(separator: " or ")).")
     }
 
-    /// As `read`, with a journal that can be written to. One that is not there is not made.
-    func write<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
-        guard mayOpenJournal else {
+    /// As `read`, with a journal that can be written to. One that is not there is not made. `byAnyone`: whether it is
+    /// only noted what people want, which may be done beside the nodes that share it.
+    func write<Result>(
+        byAnyone: Bool = false, _ body: (any Journal) throws(JournalError) -> Result
+    ) throws(ExitCode) -> Result {
+        if !byAnyone { try refuseShared() }
+        guard shared != nil || mayOpenJournal else {
             StandardError.print("error: \(closed.message)")
             throw ExitStatus.forbidden
         }
         do throws(JournalError) {
-            let opened = try opening { () throws(JournalError) in try journal.openExisting() }
+            let opened = try opening { () throws(JournalError) in
+                // Who is no node writes no job, and needs no lease for the rest.
+                try shared == nil ? store().openExisting() : store().openForReading()
+            }
             defer { opened.close() }
             return try body(opened)
         } catch {
             throw report(error)
         }
+    }
+
+    /// Throws where nodes share the journal, for what only a node may do, and where none is asked.
+    func refuseShared() throws(ExitCode) {
+        guard shared != nil else { return }
+        StandardError.print(
+            "error: jobs in a shared journal are their nodes', and no daemon runs with the state folder '\(path.text)' "
+                + "that could do this; run it where a node runs, or name its folder with --state-dir")
+        throw ExitStatus.configuration
     }
 
     /// Whether a daemon holds it now.
@@ -129,6 +172,7 @@ struct StateFolder {
     }
 
     private func report(_ error: JournalError) -> ExitCode {
+        if shared != nil { return error.printed }
         if let kind = Folder.kind(of: path, followingLinks: true), kind != .folder {
             StandardError.print("error: the state folder '\(path.text)' is no folder; name another with --state-dir")
             return ExitStatus.configuration
@@ -144,13 +188,25 @@ struct StateFolder {
             "error: "
                 + (isMended
                     ? "The journal is missing from '\(path.text)' while a daemon is using it; the daemon restores it "
-                        + "within a minute." : error.message))
-        return switch error.kind {
+                        + "within a minute; one that nodes share is named with --journal." : error.message))
+        return error.status
+    }
+}
+
+extension JournalError {
+    var status: ExitCode {
+        switch kind {
         // Nothing can be found.
         case .missing: ExitStatus.failure
         // Such as a disk that is full.
         case .environment: ExitStatus.busy
         case .newer, .corrupt: ExitStatus.configuration
         }
+    }
+
+    /// Prints it, and returns the exit status.
+    var printed: ExitCode {
+        StandardError.print("error: \(message)")
+        return status
     }
 }

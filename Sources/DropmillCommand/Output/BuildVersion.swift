@@ -1,6 +1,7 @@
 import BuiltinStages
 import CVersion
 import PipelineConfig
+import PostgresJournal
 import SQLiteJournal
 
 enum BuildVersion {
@@ -21,6 +22,7 @@ enum BuildVersion {
         let libraries = [
             "Swift \(_SwiftStdlibVersion.current)", SQLiteJournal.libraryVersion, "libyaml \(YAMLLibrary.version)",
         ]
-        return ([text] + libraries + StageLibraries.versions).joined(separator: "\n")
+        return ([text] + libraries + StageLibraries.versions + [PostgresLibrary.version].compactMap(\.self))
+            .joined(separator: "\n")
     }
 }

@@ -21,6 +21,13 @@ struct DaemonExamination {
     init(of state: StateFolder, _ pipelines: [Pipeline]) {
         isRunning = state.isHeldIfKnown
         if isRunning == true { ask(state, pipelines) }
+        guard state.shared == nil else {
+            findings.append(
+                .note(
+                    .journal, "is shared by several nodes, which is not examined yet",
+                    "'dropmill nodes' shows who is alive and what is paused"))
+            return
+        }
         do throws(JournalError) {
             try state.look { journal throws(JournalError) in
                 let records = try journal.pipelines()

@@ -10,7 +10,7 @@ extension StatusReport {
         json.object { json in
             json.object("daemon") { json in
                 json.flag("running", isRunning)
-                if let run {
+                if let run, nodes == nil {
                     json.integer("process", run.process)
                     json.text("started_at", run.startedAt.iso8601)
                     if let ended = run.endedAt { json.text("ended_at", ended.iso8601) }
@@ -33,6 +33,7 @@ extension StatusReport {
                     }
                 }
             }
+            if let nodes { nodes.write(&json) }
             json.array("pipelines") { json in
                 for row in rows { json.object { write(row, &$0) } }
             }
@@ -89,7 +90,17 @@ extension StatusReport {
         }
         if let hold = row.hold { json.object("held") { hold.write(&$0) } }
         guard let record = row.record else { return }
-        json.flag("paused", row.paused != nil)
+        json.flag("paused", row.paused != nil || !row.pausedOn.isEmpty)
+        if !row.pausedOn.isEmpty {
+            json.array("paused_on") { json in
+                for (node, record) in row.pausedOn {
+                    json.object { json in
+                        json.text("node", node)
+                        NodesReport.write(record, &json)
+                    }
+                }
+            }
+        }
         if let failure = row.paused {
             if let since = record.pausedSince { json.text("paused_since", since.iso8601) }
             json.object("failure") { JobJSON.write(failure, &$0) }

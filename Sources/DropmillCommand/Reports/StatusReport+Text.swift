@@ -8,7 +8,7 @@ extension StatusReport {
     /// The lines; `now` is when they are read. Where there are fewer columns than the table needs, each pipeline's
     /// numbers are given in words.
     func lines(now: Timestamp, columns: Int? = nil) -> [String] {
-        var lines = [daemon(now: now)]
+        var lines = nodes?.summary ?? [daemon(now: now)]
         if let silence { lines.append("cannot say what waits: \(EscapedText.printable(silence))") }
         lines += unloaded.map { file in
             file.text(now: now) + (file.kind == .silent ? "" : "; 'dropmill reload' loads what is there")
@@ -99,6 +99,7 @@ extension StatusReport {
                 ? ["paused\(since): \(failure.summary)", failure.remedy].filter { !$0.isEmpty }
                 : ["paused\(start.map { " since \($0)" } ?? "") when the daemon stopped: \(failure.summary)"]
         }
+        notes += row.pausedOn.map { "paused on \($0.node)\(NodesReport.pause($0.record))" }
         if let poll = row.inbox?.poll { notes.append("the inbox is polled every \(Duration.seconds(poll).text)") }
         guard let record = row.record else {
             return row.inbox == nil ? notes + ["this pipeline was not part of the last run"] : notes
@@ -109,7 +110,7 @@ extension StatusReport {
                     ? "its pipeline file cannot be read, so every file at the top of the inbox counts as waiting"
                     : "counted by name; `dropmill explain FILE` says what a drop waits for")
         }
-        if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
+        if !isRunning || nodes != nil, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
         return notes
     }
 

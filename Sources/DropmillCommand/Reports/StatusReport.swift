@@ -9,7 +9,7 @@ struct StatusReport {
         typealias Stage = (queued: Int, running: Int)
 
         /// What is known of it; nil where only its jobs are.
-        let record: PipelineRecord?
+        var record: PipelineRecord?
         let name: String
         var jobs: [JobRecord.State: Int] = [:]
         /// How many jobs wait for a stage or are at it, by its place.
@@ -17,6 +17,9 @@ struct StatusReport {
 
         /// What is in its inbox now; nil where only the journal knows.
         var inbox: InboxLook.Inbox?
+
+        /// The nodes that pause, where several share it.
+        var pausedOn: [(node: String, record: PipelineRecord)] = []
 
         /// What a person holds it by.
         var hold: HoldRecord?
@@ -71,8 +74,10 @@ struct StatusReport {
         }
     }
 
-    /// Whether a daemon holds the state folder.
+    /// Whether a daemon holds the state folder, or a node is alive.
     let isRunning: Bool
+    /// Those that share the journal; nil: it is one daemon's.
+    private(set) var nodes: NodesReport?
     let run: RunRecord?
     private(set) var rows: [Row]
     /// Whether the daemon that runs is about to end.
@@ -103,6 +108,18 @@ struct StatusReport {
             rows[hold.pipeline, default: Row(record: nil, name: hold.pipeline)].hold = hold
         }
         self.rows = rows.values.sorted { $0.name < $1.name }
+    }
+
+    /// Of a journal that nodes share: what waits is what one of them has said last.
+    init(_ journal: any JournalReading, of nodes: NodesReport) throws(JournalError) {
+        try self.init(journal, isRunning: nodes.nodes.contains { $0.record.isAlive })
+        self.nodes = nodes
+        for index in rows.indices {
+            rows[index].record?.paused = nil
+            rows[index].pausedOn = nodes.nodes.flatMap { node in
+                node.paused.filter { $0.name == rows[index].name }.map { (node.record.name, $0) }
+            }
+        }
     }
 
     mutating func add(_ look: InboxLook) {

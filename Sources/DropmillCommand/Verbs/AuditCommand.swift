@@ -39,6 +39,7 @@ struct AuditCommand: ParsableCommand {
     var json = false
 
     @OptionGroup var folder: StateFolderOption
+    @OptionGroup var journal: JournalOption
 
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit must be at least 1") }
@@ -48,7 +49,7 @@ struct AuditCommand: ParsableCommand {
         var query = AuditQuery(since: since, limit: limit)
         (query.user, query.text) = (user, text)
         query.choose(verb: verb)
-        let entries = try folder.folder.read { [query] journal throws(JournalError) in
+        let entries = try folder.folder.with(journal).read { [query] journal throws(JournalError) in
             try journal.audit(query)
         }
         if json {

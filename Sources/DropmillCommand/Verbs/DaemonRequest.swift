@@ -37,6 +37,7 @@ enum DaemonRequest {
             }
         }
         guard folder.isHeldIfKnown == false else { return try ask() }
+        try folder.refuseShared()
         let lock: FolderLock
         do throws(FolderError) {
             lock = try FolderLock(folder.path, describedAs: "the state folder")

@@ -20,6 +20,7 @@ struct DismissCommand: ParsableCommand {
 
     @OptionGroup var selection: JobSelection
     @OptionGroup var folder: StateFolderOption
+    @OptionGroup var journal: JournalOption
 
     func validate() throws {
         if selection.isEmpty { throw ValidationError("name jobs, or choose some, such as by --code") }
@@ -29,7 +30,9 @@ struct DismissCommand: ParsableCommand {
     }
 
     func run() throws {
-        try SendingIn<DismissVerb>(kind: .dismiss, selection: selection, folder: folder.folder, done: "dismissed")
-            .carryOut(nothing: "no failed job matches that is not dealt with yet")
+        try SendingIn<DismissVerb>(
+            kind: .dismiss, selection: selection, folder: folder.folder.with(journal), done: "dismissed"
+        )
+        .carryOut(nothing: "no failed job matches that is not dealt with yet")
     }
 }

@@ -19,7 +19,8 @@ package struct DropmillCommand: ParsableCommand {
         version: BuildVersion.text,
         subcommands: [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, HealthCommand.self,
-            MetricsCommand.self, JobsCommand.self, FailuresCommand.self, ShowCommand.self, ReloadCommand.self,
+            MetricsCommand.self, JobsCommand.self, NodesCommand.self, FailuresCommand.self, ShowCommand.self,
+            ReloadCommand.self,
             PauseCommand.self, DrainCommand.self, ResumeCommand.self,
             CancelCommand.self, ReleaseCommand.self, BumpCommand.self, AuditCommand.self, RetryCommand.self,
             ReplayCommand.self, HaltCommand.self, DismissCommand.self, ForgetCommand.self,
@@ -54,6 +55,10 @@ package struct DropmillCommand: ParsableCommand {
             var command = try parseAsRoot(arguments)
             if let verb = command as? any StageVerb { try verb.run(with: stages) } else { try command.run() }
         } catch {
+            if let problem = unsharedVerb(arguments, fullMessage(for: error)) {
+                StandardError.print("error: \(problem)")
+                exit(withError: ExitCode.validationFailure)
+            }
             end(error)
         }
         end(nil)
@@ -72,6 +77,12 @@ package struct DropmillCommand: ParsableCommand {
         guard code == .failure, !(error is ExitCode) else { exit(withError: error) }
         StandardError.print("error: a bug in Dropmill: \(error); please report it")
         exit(withError: ExitStatus.software)
+    }
+
+    /// That a verb does not work with what other verbs call the journal; nil where that is not what the message says.
+    static func unsharedVerb(_ arguments: [String], _ message: String) -> String? {
+        guard let verb = arguments.first, message.contains("Unknown option '--journal'") else { return nil }
+        return "'\(verb)' does not work with a shared journal yet; without --journal it asks the daemon of this host"
     }
 
     /// What is wrong with a word in a verb's place; nil for nothing.

@@ -28,6 +28,7 @@ struct ExplainCommand: StageVerb {
 
     @OptionGroup var pipelines: PipelineArguments
     @OptionGroup var state: StateArguments
+    @OptionGroup var journal: JournalOption
 
     @Flag(help: "Print one JSON object: 'file', 'pipelines' and 'job'.")
     var json = false
@@ -42,7 +43,7 @@ struct ExplainCommand: StageVerb {
 
     /// Of the pipelines that were named; without any of those that a running daemon has.
     private func report(_ stages: StageRegistry) throws(ExitCode) -> ExplanationReport {
-        let folder = state.folder(for: pipelines.paths)
+        let folder = state.folder(for: pipelines.paths).with(journal)
         let inForce = pipelines.paths.isEmpty ? FilesInForce(asking: folder) : nil
         let silent = (inForce ?? FilesInForce(asking: folder))?.silent ?? []
         let reading = try PipelineArguments.reading(inForce?.given ?? pipelines.given, stages, but: silent)

@@ -31,9 +31,10 @@ struct FailuresCommand: ParsableCommand {
     var json = false
 
     @OptionGroup var folder: StateFolderOption
+    @OptionGroup var journal: JournalOption
 
     func run() throws {
-        let (found, strange) = try folder.folder.read { journal throws(JournalError) in
+        let (found, strange) = try folder.folder.with(journal).read { journal throws(JournalError) in
             (
                 try journal.failureGroups(of: pipeline, since: since, at: .now()),
                 try JobFilters.strange(pipeline, in: journal)

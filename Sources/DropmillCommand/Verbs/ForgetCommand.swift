@@ -31,6 +31,10 @@ struct ForgetCommand: ParsableCommand {
 
     func run() throws {
         let folder = state.folder
+        guard folder.shared == nil else {
+            StandardError.print("error: 'forget' does not work with a shared journal yet")
+            throw ExitStatus.configuration
+        }
         var hasFailed = false
         let lines = try folder.write { journal throws(JournalError) in
             let isRunning = try folder.isHeld()

@@ -18,6 +18,7 @@ struct JobsCommand: ParsableCommand {
 
     @OptionGroup var filters: JobFilters
     @OptionGroup var folder: StateFolderOption
+    @OptionGroup var journal: JournalOption
 
     @Option(parsing: .unconditional, help: "How many jobs to list at most.")
     var limit = 50
@@ -31,10 +32,10 @@ struct JobsCommand: ParsableCommand {
 
     func run() throws {
         let query = query
-        let folder = folder.folder
+        let folder = folder.folder.with(journal)
         let (records, surroundings, strange) = try folder.read { journal throws(JournalError) in
             (
-                try journal.jobs(query), try JobSurroundings(journal, isRunning: folder.isHeldIfKnown),
+                try journal.jobs(query), try JobSurroundings(journal, isRunning: folder.isAtWork(journal)),
                 try filters.strange(in: journal)
             )
         }

@@ -6,10 +6,11 @@ import PipelineEngine
 import PipelineKit
 import SQLiteJournal
 
-/// `dropmill journal`: the journal's file.
+/// `dropmill journal`: the journal's file, or its database.
 struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journal", abstract: "Look after the journal's file.", subcommands: [Compact.self])
+        commandName: "journal", abstract: "Look after the journal: its file, or the database that nodes share.",
+        subcommands: [Compact.self, Init.self, Upgrade.self])
 
     /// `dropmill journal compact`: rewrites it.
     struct Compact: ParsableCommand {

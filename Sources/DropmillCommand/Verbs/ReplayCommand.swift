@@ -21,6 +21,7 @@ struct ReplayCommand: ParsableCommand {
 
     @OptionGroup var selection: JobSelection
     @OptionGroup var folder: StateFolderOption
+    @OptionGroup var journal: JournalOption
 
     @Flag(help: "Print one JSON object: 'sent' and 'problems'.")
     var json = false
@@ -33,7 +34,7 @@ struct ReplayCommand: ParsableCommand {
     }
 
     func run() throws {
-        try SendingIn<ReplayVerb>(kind: .replay, selection: selection, folder: folder.folder, json: json)
+        try SendingIn<ReplayVerb>(kind: .replay, selection: selection, folder: folder.folder.with(journal), json: json)
             .carryOut(nothing: selection.noneInPlace("processed"))
     }
 }

@@ -22,6 +22,7 @@ struct RetryCommand: ParsableCommand {
     var failed = false
 
     @OptionGroup var folder: StateFolderOption
+    @OptionGroup var journal: JournalOption
 
     @Flag(help: "Print one JSON object: 'sent' and 'problems'.")
     var json = false
@@ -37,7 +38,7 @@ struct RetryCommand: ParsableCommand {
     func run() throws {
         // What was cancelled is only meant where that is asked for.
         let states = selection.filters.states.isEmpty ? ["failed"] : selection.query(among: [.failed])?.words ?? []
-        try SendingIn<RetryVerb>(kind: .retry, selection: selection, folder: folder.folder, json: json)
+        try SendingIn<RetryVerb>(kind: .retry, selection: selection, folder: folder.folder.with(journal), json: json)
             .carryOut(nothing: selection.noneInPlace(states.joined(separator: " or ")))
     }
 }

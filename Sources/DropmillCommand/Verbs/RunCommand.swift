@@ -43,6 +43,7 @@ struct RunCommand: StageVerb {
     var allowNone = false
 
     @OptionGroup var state: StateArguments
+    @OptionGroup var node: NodeArguments
 
     @Option(
         help: ArgumentHelp(
@@ -74,7 +75,7 @@ struct RunCommand: StageVerb {
         defer { signals.allow() }
         let service = ServiceNotifier.ofManager()
         service?.starting()
-        let loader = PipelineArguments.loader(stages, mayBeNone: allowNone)
+        let loader = PipelineArguments.loader(stages, mayBeNone: allowNone, isShared: node.journal.place != nil)
         let lookout = Lookout(label: "dropmill.reload.reading")
         let reading = try signals.whileNothingRuns { self.read(loader, lookout) }.get()
         let (loaded, inForce) = (
@@ -106,12 +107,16 @@ struct RunCommand: StageVerb {
         }
         for warning in inForce.notify.warnings(among: loaded.map(\.name)) { warn(warning) }
         var configuration = EngineConfiguration(
-            state: folder, journal: place.journal, once: once, history: flags.history(inForce),
+            state: folder, journal: node.store(in: place), once: once, history: flags.history(inForce),
             judge: FormatProgram.own.judge)
         configuration.archive = JobArchive { JobJSON.line($0) }
         configuration.pulse = { @Sendable in service?.note($0.text) }
         configuration.members = inForce.controlGroup
         (configuration.stall, configuration.jobsAtOnce) = (inForce.stall, inForce.jobsAtOnce)
+        configuration.expelled = { @Sendable in
+            output.flush()
+            Replacement.begin()
+        }
         let memory = once ? nil : IdleMemory()
         let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in
             tell($0)
@@ -150,7 +155,7 @@ struct RunCommand: StageVerb {
             watchdog?.heard(from: .signals)
         }
         watchdog?.begin()
-        if let warning = Self.sandboxWarning { warn(warning) }
+        for warning in [Self.sandboxWarning].compactMap(\.self) + node.warnings(in: place) { warn(warning) }
         let outcome = Outcome()
         do throws(EngineError) {
             try engine.start { @Sendable in outcome.report($0) }

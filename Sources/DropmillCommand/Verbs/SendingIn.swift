@@ -51,7 +51,7 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
     private func follow(
         _ order: SendingOrder, _ tell: ([SendingVerb.Result]) -> Void
     ) throws(ExitCode) -> SendingVerb.Answer? {
-        guard folder.isHeldIfKnown != false else { return nil }
+        guard folder.shared == nil, folder.isHeldIfKnown != false else { return nil }
         var answer: SendingVerb.Answer
         do throws(ControlClient.Problem) {
             answer =
@@ -109,7 +109,7 @@ struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.A
             throw ExitStatus.failure
         }
         var answer = SendingVerb.Answer(run: "")
-        answer.found = try folder.write { journal throws(JournalError) in
+        answer.found = try folder.write(byAnyone: true) { journal throws(JournalError) in
             guard var run = try run(order, query, journal) else { return nil }
             tell(run.results())
             guard !selection.dryRun, !run.rest.isEmpty else { return run.found }

@@ -20,20 +20,21 @@ struct ShowCommand: ParsableCommand {
     var job: String
 
     @OptionGroup var state: StateArguments
+    @OptionGroup var journal: JournalOption
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
-        let folder = state.folder
+        let folder = state.folder.with(journal)
         let (match, story) = try folder.read { journal throws(JournalError) in
-            try Self.find(job, in: journal, isRunning: folder.isHeldIfKnown)
+            try Self.find(job, in: journal, isRunning: folder.isAtWork(journal))
         }
         guard var story else {
             if case .nothing(let message) = match { StandardError.print("error: \(message)") }
             throw ExitStatus.failure
         }
-        if !story.record.state.isFinal, folder.isHeldIfKnown == true {
+        if !story.record.state.isFinal, folder.shared == nil, folder.isHeldIfKnown == true {
             story.surroundings.loaded = InboxLook.asking(folder.path, limit: 0).loaded
         }
         if json {

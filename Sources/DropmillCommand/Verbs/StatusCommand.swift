@@ -34,12 +34,16 @@ struct StatusCommand: StageVerb {
     var limit = 5
 
     @OptionGroup var state: StateArguments
+    @OptionGroup var journal: JournalOption
 
     @Flag(help: "Print one JSON object: 'pipelines', and unless by producer 'daemon'; with --watch, one per line.")
     var json = false
 
     func validate() throws {
         if limit < 0 { throw ValidationError("--limit needs 0 or more") }
+        if by == .producer, journal.given != nil {
+            throw ValidationError("--by producer asks one daemon; it does not work with a shared journal yet")
+        }
     }
 
     func run(with stages: StageRegistry) throws {
@@ -64,10 +68,11 @@ struct StatusCommand: StageVerb {
     }
 
     private func text(_ stages: StageRegistry, screen: Screen?) throws(ExitCode) -> String {
-        let folder = state.folder
+        let folder = state.folder.with(journal)
         let limit = limit
         guard by == .pipeline else { return try producers(in: folder, screen) }
         let report = try folder.read { journal throws(JournalError) in
+            if let nodes = try NodesReport(journal) { return try StatusReport(journal, of: nodes) }
             var report = try StatusReport(journal, isRunning: try folder.isHeld())
             report.add(
                 report.isRunning

@@ -1,0 +1,140 @@
+import Files
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Daemons that share an inbox and a journal: what becomes of the jobs of one that dies, sleeps or loses its database.
+@Suite(.enabled(if: PostgresServer.isPossible, "needs postgresql"), .timeLimit(.minutes(5)))
+struct NodeTests: DaemonTests {
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func start(_ name: String, _ place: String) async throws -> DropmillProcess {
+        let daemon = try DropmillProcess(
+            [
+                "run", "--journal", place, "--node", name, "--lease", "2s", "--state-dir", "state-\(name)",
+                "--log-format", "json",
+            ], in: scratch.path, log: scratch.path("\(name).log"))
+        try #require(await eventually { try daemon.hasLogged("started") }, "\(daemon.transcript)")
+        return daemon
+    }
+
+    /// Its stage lasts as long as there is a gate, and says which processes were in it.
+    private func writeGated() throws {
+        let gate = scratch.path("gate").string
+        try scratch.write("", to: "gate")
+        let script = "echo $$ >> \(scratch.path("seen").string); while [ -e \(gate) ]; do sleep 0.05; done"
+        try write("a", stages: "[run: { command: [sh, -c, \"\(script)\"] }, checksum]")
+    }
+
+    private func drop(_ names: String...) throws {
+        for name in names { try scratch.write("content of \(name)", to: "pipelines/a-in/\(name)") }
+    }
+
+    private func done(_ name: String) -> Bool { scratch.exists("pipelines/a-done/\(name)") }
+
+    private func seen() throws -> [Int32] {
+        guard scratch.exists("seen") else { return [] }
+        return try scratch.text("seen").split(separator: "\n").compactMap { Int32($0) }
+    }
+
+    @Test func whatAKilledNodeHadGoesOnElsewhere() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        try writeGated()
+        var first = try await start("first", place)
+        try drop("1", "2")
+        #expect(try await eventually { try !seen().isEmpty })
+        var second = try await start("second", place)
+        try first.end()
+        let killed = MonotonicTime.now()
+        // Also where the drop had no row yet.
+        #expect(try await eventually { try seen().count == 2 }, "\(second.transcript)")
+        print("jobs of a killed node went on after \((.now() - killed).text), with a lease of 2 s")
+        try Folder.remove(scratch.path("gate"))
+        #expect(await eventually { done("1") && done("2") }, "\(second.transcript)")
+        let story = try run("show", "1", "--journal", place).text
+        #expect(story.contains("taken over") && story.contains("from 'first'"), "\(story)")
+        try stop(&second)
+        #expect(try Folder.names(in: scratch.path("pipelines/.dropmill/a/nodes")).isEmpty)
+        #expect(try run("nodes", "--journal", place).status == 1)
+    }
+
+    @Test func whoSleptFindsItsJobsAreOthersAndBeginsAnew() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        try writeGated()
+        var first = try await start("first", place)
+        try drop("1")
+        #expect(try await eventually { try !seen().isEmpty })
+        var second = try await start("second", place)
+        try first.send(SIGSTOP)
+        #expect(try await eventually { try seen().count == 2 }, "\(second.transcript)")
+        try first.send(SIGCONT)
+        #expect(try await eventually { try first.hasLogged("trouble", "begins anew") }, "\(first.transcript)")
+        let program = try #require(try seen().first)
+        #expect(await eventually { kill(program, 0) != 0 }, "what it ran goes on")
+        try Folder.remove(scratch.path("gate"))
+        #expect(await eventually { done("1") })
+        // It has the same number, and works again.
+        #expect(try await eventually { try run("nodes", "--journal", place).text.contains(/first .* alive/) })
+        try stop(&second)
+        try drop("2")
+        #expect(await eventually { done("2") }, "\(first.transcript)")
+        #expect(try Folder.names(in: scratch.path("pipelines/a-done")).count == 4)
+        try stop(&first)
+    }
+
+    @Test func withoutItsDatabaseANodeClaimsNothingAndGoesOnLater() async throws {
+        let server = try PostgresServer()
+        let place = try server.schema()
+        try writeGated()
+        var node = try await start("first", place)
+        try drop("1")
+        #expect(try await eventually { try !seen().isEmpty })
+        try server.stop()
+        #expect(try await eventually { try node.hasLogged("paused", "journal") }, "\(node.transcript)")
+        try drop("2")
+        // What runs goes on.
+        try Folder.remove(scratch.path("gate"))
+        let program = try #require(try seen().first)
+        #expect(await eventually { kill(program, 0) != 0 })
+        #expect(!done("1") && scratch.exists("pipelines/a-in/2"))
+        try server.begin()
+        #expect(await eventually { done("1") && done("2") }, "\(node.transcript)")
+        #expect(try seen().count == 2, "the first was not begun with again")
+        try stop(&node)
+    }
+
+    @Test func whatOneDaemonAloneCanDoIsRefusedAtItsLine() throws {
+        let place = try PostgresServer.shared.get().schema()
+        try write("a", stages: "[checksum: { into: list }]", "order: name\non_conflict: replace\n")
+        let refused = try run("run", "--journal", place, "--once")
+        #expect(refused.status == 78)
+        for (line, what) in [(5, "checksum: { into: list }"), (6, "order: name"), (7, "on_conflict: replace")] {
+            let message = "a.yaml:\(line):"
+            #expect(
+                refused.text.split(separator: "\n").contains {
+                    $0.contains(message) && $0.contains("'\(what)' does not work with a shared journal")
+                }, "\(refused.text)")
+        }
+        #expect(try run("check", "pipelines").status == 0)
+    }
+
+    @Test func aWorkFolderIsEitherSharedOrNot() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        try write("a")
+        var node = try await start("first", place)
+        let own = try run("run", "--once")
+        #expect(own.status == 78 && own.text.contains("nodes that share a journal"), "\(own.text)")
+        try stop(&node)
+        try drop("1")
+        #expect(try run("run", "--once").status == 0)
+        #expect(done("1"))
+        // And the other way round, as long as it holds jobs.
+        try scratch.write("", to: "pipelines/.dropmill/a/active/\(JobIDGenerator().next().text)/2")
+        let shared = try run("run", "--once", "--journal", place)
+        #expect(shared.status == 78 && shared.text.contains("holds jobs"), "\(shared.text)")
+    }
+}
