@@ -12,6 +12,8 @@ struct Mill {
     var ledger = Ledger()
     /// The state folder.
     var state: FilePath
+    /// Where its pipeline files are.
+    var pipelines: FilePath
     /// Where logs go: never into a folder that loses power.
     var logs: FilePath
 
@@ -22,15 +24,17 @@ struct Mill {
         self.root = root
         layout = Ledger.Layout(below: root)
         state = root.appending("state")
+        pipelines = root.appending("pipelines")
         logs = root
     }
 
-    /// Makes the folders and the pipeline file. `rules`: further lines of it; `first`: a stage before the others.
-    func build(quiet: String = "10ms", _ rules: [String] = [], first: String? = nil) throws {
-        for folder in [layout.inbox, layout.processed, layout.failed, layout.output, root.appending("pipelines")] {
+    /// Makes the folders and the pipeline file. `rules`: further lines of it; `first`: a stage before the others;
+    /// `keepsLists`: whether one of its stages does.
+    func build(quiet: String = "10ms", _ rules: [String] = [], first: String? = nil, keepsLists: Bool = true) throws {
+        for folder in [layout.inbox, layout.processed, layout.failed, layout.output, pipelines] {
             try Folder.make(folder)
         }
-        try define("all", layout.inbox, quiet, rules, first)
+        try define("all", layout.inbox, quiet, rules, first, keepsLists: keepsLists)
         if let twin = layout.twin {
             try Folder.make(twin.inbox)
             try define("twin", twin.inbox, quiet, rules, first)
@@ -38,7 +42,8 @@ struct Mill {
     }
 
     private func define(
-        _ name: String, _ inbox: FilePath, _ quiet: String, _ rules: [String], _ first: String?
+        _ name: String, _ inbox: FilePath, _ quiet: String, _ rules: [String], _ first: String?,
+        keepsLists: Bool = true
     ) throws(IOError) {
         let head = [
             "name: \(name)", "inbox: \(inbox.string)", "processed: \(layout.processed.string)",
@@ -50,9 +55,10 @@ struct Mill {
             "move: { to: \"\(layout.output.string)/{stem}\", when: { not: \"*.listed\" } }",
             "move: { to: \"\(layout.output.string)/by-{ext}\", when: \"*.listed\" }",
         ]
-        let lines = head + ((first.map { [$0] } ?? []) + stages).map { "  - \($0)" }
+        let own = stages.filter { keepsLists || !$0.contains("into: list") }
+        let lines = head + ((first.map { [$0] } ?? []) + own).map { "  - \($0)" }
         let text = (lines + rules).map { $0 + "\n" }.joined()
-        try write(Array(text.utf8), to: root.appending("pipelines").appending("\(name).yaml"))
+        try write(Array(text.utf8), to: pipelines.appending("\(name).yaml"))
     }
 
     func write(_ bytes: [UInt8], to path: FilePath) throws(IOError) {
@@ -220,7 +226,7 @@ struct Mill {
     func start(
         once: Bool = false, log: FilePath, level: String = "warning", wrapper: [String] = []
     ) throws -> DropmillProcess {
-        let words = ["run", root.appending("pipelines").string, "--state", state.string, "--log-format", "json"]
+        let words = ["run", pipelines.string, "--state", state.string, "--log-format", "json"]
         return try DropmillProcess(
             words + ["--log-level", level] + (once ? ["--once"] : []), in: logs, log: log, wrapper: wrapper)
     }

@@ -1,0 +1,133 @@
+import Files
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+
+/// Nodes that share a mill's folders and a journal, and what is done to them.
+struct Fleet {
+    /// One of them, or what has its name now.
+    struct Node {
+        let name: String
+        /// The folder of its pipeline files, which name the mill's folders as it sees them.
+        let pipelines: FilePath
+        fileprivate(set) var process: DropmillProcess
+        /// When it goes on that stands still.
+        fileprivate(set) var wakes: MonotonicTime?
+    }
+
+    /// How long a node may be silent.
+    static let lease = Duration.seconds(2)
+
+    var mill: Mill
+    private(set) var nodes: [Node] = []
+    private(set) var kills = 0, sleeps = 0
+    private let fault: Faultline?
+    let server: PostgresServer
+    let journal: String
+
+    /// Starts nodes over a mill that is built, with these folders of pipeline files in turn. `fault`: what happens to
+    /// each of them.
+    init(
+        _ mill: Mill, of count: Int, with pipelines: [FilePath], _ server: PostgresServer, _ fault: Faultline? = nil
+    ) throws {
+        self.mill = mill
+        self.fault = fault
+        self.server = server
+        journal = try server.schema()
+        for number in 1...count {
+            let (name, own) = ("node-\(number)", pipelines[number % pipelines.count])
+            nodes.append(Node(name: name, pipelines: own, process: try start(name, own)))
+        }
+    }
+
+    private func start(_ name: String, _ pipelines: FilePath) throws -> DropmillProcess {
+        try DropmillProcess(
+            [
+                "run", pipelines.string, "--state-dir", mill.logs.appending("state-\(name)").string,
+                "--journal", journal, "--node", name, "--lease", "2s", "--log-format", "json",
+            ], in: mill.logs, log: log(of: name), wrapper: fault?.wrapper ?? [])
+    }
+
+    func log(of name: String) -> FilePath { mill.logs.appending("\(name).log") }
+
+    /// Ends one at once, and starts another one of its name.
+    mutating func kill(_ number: Int) throws {
+        try nodes[number].process.end()
+        nodes[number] = Node(
+            name: nodes[number].name, pipelines: nodes[number].pipelines,
+            process: try start(nodes[number].name, nodes[number].pipelines))
+        kills += 1
+    }
+
+    /// Starts those again that a fault has killed; returns how many.
+    mutating func restartKilled() throws -> Int {
+        var count = 0
+        for number in nodes.indices where try nodes[number].process.hasEnded() {
+            try kill(number)
+            count += 1
+        }
+        return count
+    }
+
+    /// Has one stand still for a while.
+    mutating func stop(_ number: Int, for time: Duration) throws {
+        guard nodes[number].wakes == nil else { return }
+        try nodes[number].process.send(SIGSTOP)
+        nodes[number].wakes = .now() + time
+        sleeps += 1
+    }
+
+    /// Has those go on whose time is over; or all.
+    mutating func wake(all: Bool = false) throws {
+        for number in nodes.indices where nodes[number].wakes.map({ all || $0 <= .now() }) ?? false {
+            try nodes[number].process.send(SIGCONT)
+            nodes[number].wakes = nil
+        }
+    }
+
+    /// Names of those that have ended by themselves. Those that could not start for want of the server start again, as
+    /// a service manager has it.
+    mutating func ended() throws -> [String] {
+        var names: [String] = []
+        for number in nodes.indices where try nodes[number].process.hasEnded() {
+            guard nodes[number].process.status == 75 else {
+                names.append(nodes[number].name)
+                continue
+            }
+            let (name, pipelines) = (nodes[number].name, nodes[number].pipelines)
+            nodes[number] = Node(name: name, pipelines: pipelines, process: try start(name, pipelines))
+        }
+        return names
+    }
+
+    /// Ends all in order.
+    mutating func end() throws {
+        try wake(all: true)
+        for number in nodes.indices { try nodes[number].process.send(SIGTERM) }
+        for number in nodes.indices { _ = try nodes[number].process.wait() }
+    }
+
+    /// Whether nothing waits or is at work.
+    var isDone: Bool {
+        do {
+            guard try Folder.names(in: mill.layout.inbox).allSatisfy(\.isHidden) else { return false }
+            return try count("unfinished") == 0 && work().isEmpty
+        } catch {
+            // Folders go while they are looked at.
+            return false
+        }
+    }
+
+    /// What is in the nodes' folders for jobs.
+    func work() throws -> [FilePath] {
+        let nodes = mill.layout.work.appending("nodes")
+        guard Folder.kind(of: nodes) == .folder else { return [] }
+        let files = try FileTree.list(nodes).files.map(\.relative)
+        return files.filter { $0.components.dropFirst().first?.string == "active" }
+    }
+
+    func count(_ rows: String) throws -> Int {
+        try server.ask("SELECT count(*) FROM \(rows)", in: journal).first.flatMap { Int($0) } ?? -1
+    }
+}
