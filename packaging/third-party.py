@@ -52,6 +52,7 @@ LIBRARIES = {
     "curl": ("libcurl", "curl"),
     "isal": ("ISA-L", "BSD-3-Clause"),
     "magic": ("libmagic", "BSD-2-Clause"),
+    "pq": ("libpq", "PostgreSQL"),
     "sqlite3": ("SQLite", "blessing"),
     "xxhash": ("xxHash", "BSD-2-Clause"),
     "yaml": ("libyaml", "MIT"),

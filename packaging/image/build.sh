@@ -25,7 +25,7 @@ umoci unpack --image "$work/layout:$version" "$work/bundle"
 # The package's scripts are for a service of systemd, so only its files are taken.
 depends=$(dpkg-deb --field "$deb" Depends | sed 's/([^)]*)//g; s/ //g; s/,passwd$//')
 rmdir "$root"
-debootstrap --variant=minbase --include="$depends,ca-certificates" \
+debootstrap --variant=minbase --include="$depends,ca-certificates,libpq5" \
     "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" >"$work/debootstrap.log" || { tail "$work/debootstrap.log" >&2; exit 1; }
 # Its /lib is a link here.
 files() { dpkg-deb --fsys-tarfile "$deb" | tar --extract --keep-directory-symlink --directory "$root" "$@"; }

@@ -20,7 +20,7 @@ strip --strip-unneeded "$tree/bin/dropmill"
 
 # What it is linked with and what it loads; glibc is the system's own, or names of users and hosts are not found.
 system='lib(c|m|dl|rt|pthread|resolv|util|anl|mvec)\.so|ld-linux|linux-vdso'
-echo 'int main(void) { return 0; }' | gcc -x c - -o "$work/loaded" -Wl,--no-as-needed -larchive -lcurl -lmagic
+echo 'int main(void) { return 0; }' | gcc -x c - -o "$work/loaded" -Wl,--no-as-needed -larchive -lcurl -lmagic -lpq
 { ldd "$program"; ldd "$work/loaded"; } | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | sort -u | grep -Ev "/($system)" |
     while read -r library; do install -m 0644 "$library" "$tree/lib/${library##*/}"; done
 patchelf --set-rpath '$ORIGIN/../lib' "$tree/bin/dropmill"
