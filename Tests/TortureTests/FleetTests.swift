@@ -58,7 +58,9 @@ extension Torture {
                 }
             }
             try fleet.wake(all: true)
-            let isDone = try await eventually(within: .seconds(180)) { try fleet.ended().isEmpty && fleet.isDone }
+            let isDone = try await eventually(within: .seconds(Torture.isLong ? 1200 : 180)) {
+                try fleet.ended().isEmpty && fleet.isDone
+            }
             let unfinished = try fleet.count("unfinished")
             try fleet.end()
             let work = try fleet.work()
@@ -105,7 +107,7 @@ extension Torture {
         private enum Deed { case kill, sleep, restart }
 
         /// So that there are jobs at work whenever a node dies.
-        private static let slow = "run: { command: [sleep, \"0.2\"], workers: 2 }"
+        private static let slow = "run: { command: [sleep, \"\(isLong ? 0.02 : 0.2)\"], workers: 2 }"
 
         /// Two folders that show the share, each with a memory of its own, where that can be.
         private static func views(
