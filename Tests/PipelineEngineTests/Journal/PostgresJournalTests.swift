@@ -303,7 +303,7 @@ struct PostgresJournalTests {
         #expect(await eventually { harness.warnings.contains { $0.contains("taken over by another node") } })
         #expect(try scratch.tree("processed") == [])
         #expect(harness.reports.isEmpty)
-        #expect(try scratch.tree(".dropmill/test/active").contains { $0.hasSuffix("/slow") })
+        #expect(try scratch.tree(".dropmill/test/nodes").contains { $0.hasSuffix("/slow") })
         _ = await harness.stop()
         #expect(try states("unfinished") == ["\(slow) running 1"])
     }
