@@ -12,8 +12,7 @@ package protocol SharedJournal: EngineJournal {
     /// ended. Until it is over nobody takes its jobs.
     var rest: Duration { get }
 
-    /// Renews the lease, also one that is over as long as nobody has marked this process dead; false where somebody
-    /// has.
+    /// Renews the lease, even one that has expired. Returns false if another node has marked this process dead.
     func renew() throws(JournalError) -> Bool
 
     /// Says where a pipeline's folders are on this host. From now on paths in them are on record by these names, and

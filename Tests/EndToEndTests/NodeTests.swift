@@ -72,7 +72,7 @@ struct NodeTests: DaemonTests {
         try first.send(SIGSTOP)
         #expect(try await eventually { try seen().count == 2 }, "\(second.transcript)")
         try first.send(SIGCONT)
-        #expect(try await eventually { try first.hasLogged("trouble", "begins anew") }, "\(first.transcript)")
+        #expect(try await eventually { try first.hasLogged("trouble", "as a new node") }, "\(first.transcript)")
         let program = try #require(try seen().first)
         #expect(await eventually { kill(program, 0) != 0 }, "what it ran goes on")
         try Folder.remove(scratch.path("gate"))

@@ -11,7 +11,7 @@ enum Replacement {
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
         execv("/proc/self/exe", CommandLine.unsafeArgv)
-        StandardError.print(StandardError.line(of: "cannot begin anew: \(Errno.last)"))
+        StandardError.print(StandardError.line(of: "cannot restart as a new node: \(Errno.last)"))
         exit(ExitStatus.busy.rawValue)
     }
 }

@@ -32,12 +32,13 @@ extension Engine {
         isDone.wait()
     }
 
-    /// Others have marked this process dead, and take over what it has. It can only begin anew as another one.
+    /// Other nodes have marked this process dead and take over its jobs: it has to restart as a new node.
     nonisolated func expel() {
         observer(
             .trouble(
-                message: "this node was silent for longer than its lease, and others take over what it had; it begins "
-                    + "anew. Where that happens again, look at the database, the way to it, and what stops this host"))
+                message: "this node did not renew its lease in time, and other nodes take over its jobs; it restarts "
+                    + "as a new node. If that happens again, check the database, the network, and whether this host "
+                    + "was suspended or overloaded"))
         configuration.expelled()
     }
 }
@@ -58,9 +59,7 @@ nonisolated extension Engine {
         let path = try WorkFolder.path(for: pipeline)
         try ShareToken.check(in: path, of: pipeline) { try shared.share(of: pipeline.name, proposing: $0) }
     }
-}
 
-nonisolated extension Engine {
     /// Says where the pipeline's folders are on this host.
     func know(_ pipeline: Pipeline, _ shared: any SharedJournal) throws(IOError) {
         var roots = [

@@ -18,7 +18,7 @@ actor Takeover: QueueActor {
     private var leftAlone: Set<JobID> = []
     /// When each dead process was first seen, and each that the journal knows nothing of.
     private var seen: [String: MonotonicTime] = [:]
-    /// When the journal last said of a job in a dead one's folder that somebody has it.
+    /// Jobs in dead nodes' folders that other nodes hold, and when the journal last said so.
     private var held: [JobID: MonotonicTime] = [:]
     /// When it was first seen that a folder has nothing of a drop.
     private var remains: [JobID: MonotonicTime] = [:]

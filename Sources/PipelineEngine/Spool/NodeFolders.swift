@@ -9,7 +9,7 @@ import SystemPackage
 struct NodeFolders {
     /// What is in a pipeline's work folder where it is shared.
     static func isName(_ name: FileName) -> Bool {
-        name.text == WorkFolder.nodesName || name.text.hasPrefix(ShareToken.name)
+        name.text == WorkFolder.nodesName || ShareToken.isName(name)
     }
 
     private let path: FilePath

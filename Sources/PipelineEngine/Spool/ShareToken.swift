@@ -9,6 +9,13 @@ import SystemPackage
 enum ShareToken {
     static let name = "share"
 
+    /// Whether it is the file, or one that was about to become it.
+    static func isName(_ name: FileName) -> Bool {
+        let parts = name.text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.first.map { $0 == Self.name } == true
+            && (parts.count == 1 || parts.count == 2 && UInt64(parts[1], radix: 36) != nil)
+    }
+
     /// Long enough for what network file systems remember of a folder.
     private static let patience = Duration.seconds(60)
 

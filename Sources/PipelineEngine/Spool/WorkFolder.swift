@@ -149,9 +149,9 @@ package final class WorkFolder: Sendable {
 
     /// A folder with foreign contents must not be tidied. `isShared`: whether it holds those of several processes.
     static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline, isShared: Bool = false) throws(IOError) {
+        // The last of them leaves it empty.
         let nodes = path.appending(nodesName)
-        // What the last of them has left.
-        if !isShared, nodes.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory {
+        if !isShared, Folder.kind(of: nodes) == .folder, try !Folder.names(in: nodes).isEmpty {
             throw IOError("use as a work folder (nodes that share a journal have it: `--journal`)", path, .fileExists)
         }
         let strangers = try Folder.names(in: path).filter { !isOwn($0) && !NodeFolders.isName($0) }
