@@ -1,4 +1,6 @@
+import Dispatch
 import PipelineKit
+import SQLiteJournal
 import Synchronization
 import TestSupport
 import Testing
@@ -33,5 +35,32 @@ import Testing
         gate.withLock { $0 = true }
         #expect(await summary?.processed == 1)
         #expect(try scratch.tree("inbox") == ["second"])
+    }
+
+    @Test("With nothing to do it does not end before all that belongs to its start is done")
+    func waitsForItsStart() async throws {
+        let harness = try EngineHarness(scratch: scratch, stages: [])
+        let engine = Engine(
+            pipelines: [harness.pipeline],
+            configuration: EngineConfiguration(
+                state: scratch.path("state"), journal: SQLiteStore(in: scratch.path("state")), once: true)
+        ) { @Sendable _ in }
+        let ended = Mutex(false)
+        let gate = DispatchSemaphore(value: 0)
+        engine.beforeClosing { @Sendable done in
+            ended.withLock { $0 = true }
+            done()
+        }
+        DispatchQueue.global().async {
+            do throws(EngineError) {
+                try engine.start { gate.wait() } finished: { @Sendable _ in }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(await eventually { engine.sync { !$0.runners.isEmpty && $0.runners.allSatisfy(\.isDone) } })
+        #expect(!ended.withLock { $0 } && engine.originals != nil)
+        gate.signal()
+        #expect(await eventually { ended.withLock { $0 } })
     }
 }

@@ -158,7 +158,12 @@ struct RunCommand: StageVerb {
         for warning in [Self.sandboxWarning].compactMap(\.self) + node.warnings(in: place) { warn(warning) }
         let outcome = Outcome()
         do throws(EngineError) {
-            try engine.start { @Sendable in outcome.report($0) }
+            try engine.start {
+                notify.begin(inForce.notify, engine, reloader)
+                prune.begin(engine, loaded)
+            } finished: { @Sendable in
+                outcome.report($0)
+            }
         } catch {
             if output.isJournal {
                 log.refuseStart(error.message)
@@ -168,8 +173,6 @@ struct RunCommand: StageVerb {
             output.flush()
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
-        notify.begin(inForce.notify, engine, reloader)
-        prune.begin(engine, loaded)
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
         let control = ControlService.open(
             in: folder, engine, reloader, feed, sending, desk, notify, prune, access: ControlAccess(inForce),

@@ -7,7 +7,7 @@ import SystemPackage
 /// next start finds it as after a crash.
 extension Engine {
     func finishIfDone() {
-        guard hasStarted, !isFinishing else { return }
+        guard hasStarted, !isStarting, !isFinishing else { return }
         runQuarantined()
         closeRelieved()
         let isOver = configuration.once && runners.allSatisfy(\.isDone)

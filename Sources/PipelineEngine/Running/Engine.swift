@@ -79,6 +79,8 @@ package actor Engine: QueueActor {
     var finished: (@Sendable (RunSummary) -> Void)?
     /// Whether there is something to be stopped, and whether it is being closed.
     var hasStarted = false
+    /// Whoever starts it has not done all that belongs to that: it does not end before.
+    var isStarting = true
     var isFinishing = false
     private(set) var isStopping = false
     /// Whether all else yields to jobs that may have killed the daemon.
@@ -106,9 +108,11 @@ package actor Engine: QueueActor {
     }
 
     /// Takes the locks, makes missing folders, opens the journal, brings it together with the work folders and begins
-    /// to watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after
-    /// `stop`.
-    package nonisolated func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
+    /// to watch. `started` is called before it may have ended. `finished` is called once, on a queue of the engine:
+    /// with `once` when all is settled, else after `stop`.
+    package nonisolated func start(
+        started: () -> Void = {}, finished: @escaping @Sendable (RunSummary) -> Void
+    ) throws(EngineError) {
         try DescriptorLimit.check(pipelines: pipelines.count)
         let (state, unfinished, holds) = try openState()
         sync { $0.holds = holds }
@@ -132,6 +136,11 @@ package actor Engine: QueueActor {
             for pipeline in prepared { pipeline.release() }
             state.close()
             throw error
+        }
+        started()
+        sync { engine in
+            engine.isStarting = false
+            engine.finishIfDone()
         }
     }
 
@@ -177,12 +186,11 @@ package actor Engine: QueueActor {
         }
         for runner in runners { runner.enterSuspects() }
         hasStarted = true
-        if isStopping { return finish() }
+        if isStopping { return }
         if !quarantine.isEmpty { beginYielding() }
         beginFound()
         watchNodes()
         startTicker()
-        finishIfDone()
     }
 
     /// A runner that has not begun; nil where the engine has ended.
@@ -334,7 +342,7 @@ package actor Engine: QueueActor {
         guard !isStopping else { return }
         isStopping = true
         takeover?.stop()
-        // Asked for before there is anything to stop: `run` ends at once then.
+        // Asked for before there is anything to stop: `start` ends at once then.
         guard hasStarted else { return }
         for runner in all { runner.stop() }
         observer(.stopping(running: all.reduce(0) { $0 + $1.machine.busyCount }, grace: grace))
