@@ -53,7 +53,10 @@ import Testing
         }
         DispatchQueue.global().async {
             do throws(EngineError) {
-                try engine.start { gate.wait() } finished: { @Sendable _ in }
+                try engine.start {
+                    gate.wait()
+                } finished: { @Sendable _ in
+                }
             } catch {
                 Issue.record(error)
             }

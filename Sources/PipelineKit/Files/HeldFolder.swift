@@ -54,13 +54,15 @@ package final class HeldFolder: Sendable {
         throw IOError("create the folder", path.appending(name), .last)
     }
 
-    /// Removes a file or link; what is not there counts as removed.
+    /// Removes a file or link; what is not there counts as removed, also where the call says that it failed.
     package func remove(_ name: FileName) throws(IOError) {
         let descriptor = folder.file.descriptor
         guard name.withCString({ unlinkat(descriptor, $0, 0) }) != 0, Errno.last != .noSuchFileOrDirectory else {
             return
         }
-        throw IOError("remove", path.appending(name), .last)
+        let error = IOError("remove", path.appending(name), .last)
+        guard try MadeCalls.look(name, in: folder.file) != nil else { return }
+        throw error
     }
 
     /// Gives a file or folder another name, here or in another folder, unless that is taken (`fileExists`).

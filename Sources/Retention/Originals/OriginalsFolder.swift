@@ -159,7 +159,7 @@ struct OriginalsFolder {
             try giveBack(file, at: slot, from: aside, to: place)
             return sight
         }
-        if let place, let parent = place.0 { removeSides(of: file, in: parent, aside) }
+        if let place, let parent = place.0 { try removeSides(of: file, in: parent, aside) }
         touch(aside)
         if file.state.moved == nil {
             try aside.remove(slot)
@@ -189,15 +189,22 @@ struct OriginalsFolder {
 
     private mutating func bury(_ name: FileName, in aside: HeldFolder) throws(IOError) {
         touch(aside)
-        try aside.folder.remove(FilePath().appending(name))
+        do throws(IOError) {
+            try aside.folder.remove(FilePath().appending(name))
+        } catch {
+            guard try MadeCalls.look(name, in: aside.folder.file) == nil else { throw error }
+        }
     }
 
-    /// One that cannot be removed does not keep its original.
-    private mutating func removeSides(of file: KeptFile, in parent: HeldFolder, _ aside: HeldFolder) {
+    /// One that cannot be removed does not keep its original; where nothing can, both wait until that works.
+    private mutating func removeSides(
+        of file: KeptFile, in parent: HeldFolder, _ aside: HeldFolder
+    ) throws(IOError) {
         for (number, side) in file.state.sides.enumerated() {
             do throws(IOError) {
                 try remove(side, at: Self.slot(of: file, ".\(number)"), in: parent, aside)
             } catch {
+                guard !error.isOfFolder else { throw error }
                 leftBeside.append(IOError("remove", parent.path.appending(side.name), error.errno))
             }
         }

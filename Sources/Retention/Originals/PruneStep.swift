@@ -51,7 +51,7 @@ package struct PruneStep: Sendable {
 
 extension IOError {
     /// Whether nothing else would work there either.
-    fileprivate var isOfFolder: Bool {
+    var isOfFolder: Bool {
         errno.isOfNetwork
             || [
                 .readOnlyFileSystem, .ioError, .noSpace, .diskQuotaExceeded, .tooManyOpenFiles,
