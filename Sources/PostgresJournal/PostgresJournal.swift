@@ -19,6 +19,8 @@ package final class PostgresJournal: EngineJournal, Sendable {
     let readings: PostgresConnection
     /// Of jobs that this node has taken over; of all others it is 0.
     let tokens = Mutex<[JobID: Int64]>([:])
+    /// How often something was written of jobs.
+    private let turn = Mutex<Int64>(0)
     let keeping = Mutex<LeaseKeeper?>(nil)
     let told = Mutex(Roots())
     /// The folders from which originals are to go some day.
@@ -60,7 +62,12 @@ package final class PostgresJournal: EngineJournal, Sendable {
         if !batch.jobs.isEmpty { queries.append(batch.query(by: incarnation, tokens.withLock { $0 })) }
         guard !queries.isEmpty else { return [] }
         func send() throws(JournalError) -> [PostgresRow] {
-            try again("write") { () throws(PostgresError) in try commits.exchange(queries).last ?? [] }
+            try turn.withLock { turn throws(JournalError) in
+                turn += 1
+                let first = PostgresQuery("SELECT take_turn_1($1, $2)", incarnation.id, turn)
+                let all = batch.jobs.isEmpty ? queries : [first] + queries
+                return try again("write") { () throws(PostgresError) in try commits.exchange(all).last ?? [] }
+            }
         }
         let isLate = rest == .zero
         var rows = try send()

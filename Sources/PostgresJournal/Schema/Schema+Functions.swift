@@ -132,6 +132,25 @@ extension Schema {
         END $$
         """
 
+    /// Lets a node write in the order in which it sends: what was given up and sent again on another connection may
+    /// arrive late, and would undo what came after.
+    static let turns = [
+        """
+        CREATE TABLE turns (
+            incarnation text COLLATE "C" PRIMARY KEY REFERENCES nodes ON DELETE CASCADE,
+            number bigint NOT NULL
+        )
+        """,
+        """
+        CREATE FUNCTION take_turn_1(me text, mine bigint) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            INSERT INTO turns AS t VALUES (me, mine)
+                ON CONFLICT (incarnation) DO UPDATE SET number = mine WHERE t.number <= mine;
+            IF NOT FOUND THEN RAISE EXCEPTION 'what is written comes late'; END IF;
+        END $$
+        """,
+    ]
+
     /// Who was the first with some content but the asking job, which becomes it where there was none. Those who ask for
     /// the same take turns. A job without a row counts: it is not written down yet, or is not on record any more.
     static let first = """

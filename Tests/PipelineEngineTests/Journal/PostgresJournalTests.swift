@@ -124,6 +124,38 @@ struct PostgresJournalTests {
         #expect(try journal.write([job], pipelines: []) == (isOver ? [] : [job.id]))
     }
 
+    @Test("What was given up and arrives late changes nothing")
+    func late() async throws {
+        let scratch = try ScratchFolder()
+        let socket = ".s.PGSQL.5432"
+        let proxy = try SocketProxy(at: scratch.path(socket), before: server.folder.appending(socket))
+        defer { proxy.stop() }
+        // Reaches the server on two ways, as after a reconnection.
+        let slow = try open("a", in: place.replacing("host=\(server.folder)", with: "host=\(scratch.path)"))
+        defer { slow.close() }
+        let incarnation = try #require(slow.incarnation)
+        let direct = PostgresConnection(to: try PostgresPlace(place), as: "direct")
+        defer { direct.close() }
+        var job = try JournalSamples.job(1)
+        try slow.write([job], pipelines: [])
+        proxy.hold()
+        let jobs = [job]
+        async let late = withCheckedContinuation { done in
+            DispatchQueue.global().async {
+                done.resume(returning: Result { () throws(JournalError) in try slow.write(jobs, pipelines: []) })
+            }
+        }
+        // What it sent is on its way; meanwhile the same, and what follows, goes another one.
+        (job.state, job.finishedAt) = (.processed, JournalSamples.time(2))
+        _ = try direct.exchange([
+            PostgresQuery("SELECT take_turn_1($1, 3)", incarnation.id), JobBatch([job]).query(by: incarnation, [:]),
+        ])
+        proxy.mend()
+        _ = await late
+        #expect(try slow.job(job.id)?.state == .processed)
+        #expect(try slow.unfinished() == [])
+    }
+
     @Test("Of eight that ask for the same content at once, one is the first")
     func firstOfEight() async throws {
         let journals = try (0..<8).map { try open("node \($0)") }

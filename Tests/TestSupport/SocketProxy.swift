@@ -1,20 +1,31 @@
-import Files
+import Dispatch
+package import Files
 import Glibc
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
-/// Stands between a client and a server on Unix sockets, and loses answers when it is told to.
-final class SocketProxy: Sendable {
+/// Stands between clients and a server on Unix sockets, as a network does: it loses answers, holds up what is sent,
+/// and cuts connections when it is told to.
+package final class SocketProxy: Sendable {
     private let listener: Int32
     private let server: FilePath
     private let isSwallowing = Atomic(false)
     private let count = Atomic(0)
+    private let connections = Mutex(Connections())
+    /// Those within hold up what comes.
+    private let gate = DispatchGroup()
+
+    private struct Connections {
+        var open: Set<Int32> = []
+        var isCut = false
+        var isHeld = false
+    }
 
     /// How many answers it has swallowed.
-    var swallowed: Int { count.load(ordering: .sequentiallyConsistent) }
+    package var swallowed: Int { count.load(ordering: .sequentiallyConsistent) }
 
     /// Listens at a path, for a server at another.
-    init(at path: FilePath, before server: FilePath) throws(IOError) {
+    package init(at path: FilePath, before server: FilePath) throws(IOError) {
         self.server = server
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         let bound = Self.withAddress(of: path) { bind(listener, $0, $1) }
@@ -25,16 +36,48 @@ final class SocketProxy: Sendable {
     deinit { Glibc.close(listener) }
 
     /// The next answer comes from the server and goes nowhere, and its connection ends.
-    func swallow() { isSwallowing.store(true, ordering: .sequentiallyConsistent) }
+    package func swallow() { isSwallowing.store(true, ordering: .sequentiallyConsistent) }
 
-    func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+    /// What is sent from now on, either way, arrives when it is mended, also of connections that are given up by then.
+    package func hold() {
+        connections.withLock { connections in
+            if !connections.isHeld { gate.enter() }
+            connections.isHeld = true
+        }
+    }
+
+    /// Ends all connections, and each new one.
+    package func cut() {
+        connections.withLock { connections in
+            connections.isCut = true
+            for one in connections.open { shutdown(one, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    package func mend() {
+        connections.withLock { connections in
+            if connections.isHeld { gate.leave() }
+            (connections.isHeld, connections.isCut) = (false, false)
+        }
+    }
+
+    package func stop() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        cut()
+        connections.withLock { if $0.isHeld { gate.leave() } }
+    }
 
     private func serve() {
         while true {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { return }
             let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            guard Self.withAddress(of: server, { connect(upstream, $0, $1) }) == 0 else {
+            let isThrough = Self.withAddress(of: server, { connect(upstream, $0, $1) }) == 0
+            let isWanted = connections.withLock { connections in
+                if isThrough, !connections.isCut { connections.open.formUnion([client, upstream]) }
+                return !connections.isCut
+            }
+            guard isThrough, isWanted else {
                 Glibc.close(client)
                 Glibc.close(upstream)
                 continue
@@ -54,6 +97,7 @@ final class SocketProxy: Sendable {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = read(source, &bytes, bytes.count)
+            gate.wait()
             guard count > 0 else { break }
             if mayLose, isSwallowing.exchange(false, ordering: .sequentiallyConsistent) {
                 self.count.add(1, ordering: .sequentiallyConsistent)
@@ -65,8 +109,11 @@ final class SocketProxy: Sendable {
         shutdown(source, Int32(SHUT_RDWR))
         shutdown(target, Int32(SHUT_RDWR))
         if left.count.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 {
-            Glibc.close(source)
-            Glibc.close(target)
+            connections.withLock { connections in
+                connections.open.subtract([source, target])
+                Glibc.close(source)
+                Glibc.close(target)
+            }
         }
     }
 
