@@ -11,9 +11,22 @@ struct Fleet {
         let name: String
         /// The folder of its pipeline files, which name the mill's folders as it sees them.
         let pipelines: FilePath
+        /// Its way to the database.
+        let network: SocketProxy
+        let journal: String
         fileprivate(set) var process: DropmillProcess
         /// When it goes on that stands still.
         fileprivate(set) var wakes: MonotonicTime?
+        /// When it reaches the database again.
+        fileprivate(set) var mends: MonotonicTime?
+    }
+
+    /// How a node loses its way to the database.
+    enum Partition: CaseIterable {
+        /// What it sends arrives when that is over, as do the answers.
+        case held
+        /// Connections are reset.
+        case cut
     }
 
     /// How long a node may be silent.
@@ -21,7 +34,7 @@ struct Fleet {
 
     var mill: Mill
     private(set) var nodes: [Node] = []
-    private(set) var kills = 0, sleeps = 0
+    private(set) var kills = 0, sleeps = 0, partitions = 0
     private let fault: Faultline?
     let server: PostgresServer
     let journal: String
@@ -37,11 +50,18 @@ struct Fleet {
         journal = try server.schema()
         for number in 1...count {
             let (name, own) = ("node-\(number)", pipelines[number % pipelines.count])
-            nodes.append(Node(name: name, pipelines: own, process: try start(name, own)))
+            let (folder, socket) = (mill.logs.appending("way-\(number)"), ".s.PGSQL.5432")
+            try Folder.make(folder)
+            let network = try SocketProxy(at: folder.appending(socket), before: server.folder.appending(socket))
+            let place = journal.replacing("host=\(server.folder)", with: "host=\(folder)")
+            nodes.append(
+                Node(
+                    name: name, pipelines: own, network: network, journal: place,
+                    process: try start(name, own, place)))
         }
     }
 
-    private func start(_ name: String, _ pipelines: FilePath) throws -> DropmillProcess {
+    private func start(_ name: String, _ pipelines: FilePath, _ journal: String) throws -> DropmillProcess {
         try DropmillProcess(
             [
                 "run", pipelines.string, "--state-dir", mill.logs.appending("state-\(name)").string,
@@ -49,15 +69,31 @@ struct Fleet {
             ], in: mill.logs, log: log(of: name), wrapper: fault?.wrapper ?? [])
     }
 
+    /// Starts a process in place of one that has ended.
+    private mutating func restart(_ number: Int) throws {
+        let node = nodes[number]
+        nodes[number].process = try start(node.name, node.pipelines, node.journal)
+        nodes[number].wakes = nil
+    }
+
     func log(of name: String) -> FilePath { mill.logs.appending("\(name).log") }
 
     /// Ends one at once, and starts another one of its name.
     mutating func kill(_ number: Int) throws {
         try nodes[number].process.end()
-        nodes[number] = Node(
-            name: nodes[number].name, pipelines: nodes[number].pipelines,
-            process: try start(nodes[number].name, nodes[number].pipelines))
+        try restart(number)
         kills += 1
+    }
+
+    /// Has one lose its way to the database for a while.
+    mutating func part(_ number: Int, _ way: Partition, for time: Duration) {
+        guard nodes[number].mends == nil else { return }
+        switch way {
+        case .held: nodes[number].network.hold()
+        case .cut: nodes[number].network.cut()
+        }
+        nodes[number].mends = .now() + time
+        partitions += 1
     }
 
     /// Starts those again that a fault has killed; returns how many.
@@ -80,6 +116,10 @@ struct Fleet {
 
     /// Has those go on whose time is over; or all.
     mutating func wake(all: Bool = false) throws {
+        for number in nodes.indices where nodes[number].mends.map({ all || $0 <= .now() }) ?? false {
+            nodes[number].network.mend()
+            nodes[number].mends = nil
+        }
         for number in nodes.indices where nodes[number].wakes.map({ all || $0 <= .now() }) ?? false {
             try nodes[number].process.send(SIGCONT)
             nodes[number].wakes = nil
@@ -95,8 +135,7 @@ struct Fleet {
                 names.append(nodes[number].name)
                 continue
             }
-            let (name, pipelines) = (nodes[number].name, nodes[number].pipelines)
-            nodes[number] = Node(name: name, pipelines: pipelines, process: try start(name, pipelines))
+            try restart(number)
         }
         return names
     }
@@ -106,6 +145,7 @@ struct Fleet {
         try wake(all: true)
         for number in nodes.indices { try nodes[number].process.send(SIGTERM) }
         for number in nodes.indices { _ = try nodes[number].process.wait() }
+        for node in nodes { node.network.stop() }
     }
 
     /// Whether nothing waits or is at work.

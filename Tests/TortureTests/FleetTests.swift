@@ -12,7 +12,7 @@ extension Torture {
             getenv("DROPMILL_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64.random(in: 1...999_999)
 
         @Test func nothingIsLostOrPublishedTwice() async throws {
-            let (kills, sleeps, restarts) = Torture.isLong ? (200, 100, 5) : (6, 5, 1)
+            let (kills, sleeps, partitions, restarts) = Torture.isLong ? (200, 100, 20, 5) : (6, 5, 2, 1)
             var generator = SeededGenerator(seed: Self.seed)
             Torture.say("a fleet with DROPMILL_SEED=\(Self.seed)")
             let scratch = try ScratchFolder()
@@ -33,6 +33,7 @@ extension Torture {
             var deeds: [Deed] =
                 Array(repeating: .kill, count: kills) + Array(repeating: .sleep, count: sleeps)
                 + Array(repeating: .restart, count: restarts)
+                + Fleet.Partition.allCases.flatMap { Array(repeating: .part($0), count: partitions / 2) }
             deeds.shuffle(using: &generator)
             var number = 0
             for deed in deeds {
@@ -49,9 +50,11 @@ extension Torture {
                 try #require(ended.isEmpty, "ended by themselves: \(fleet.nodes[0].process.transcript)")
                 try fleet.wake()
                 let victim = fleet.nodes.indices.randomElement(using: &generator) ?? 0
+                let time = Fleet.lease * Double.random(in: 0.5...3, using: &generator)
                 switch deed {
                 case .kill: try fleet.kill(victim)
-                case .sleep: try fleet.stop(victim, for: Fleet.lease * Double.random(in: 0.5...3, using: &generator))
+                case .sleep: try fleet.stop(victim, for: time)
+                case .part(let way): fleet.part(victim, way, for: time)
                 case .restart:
                     try server.stop()
                     try server.begin()
@@ -69,9 +72,10 @@ extension Torture {
             func count(_ kinds: Ledger.Violation.Kind...) -> Int { violations.count { kinds.contains($0.kind) } }
             let takenOver = try fleet.count("history WHERE record LIKE '%\"taken over\"%'")
             Torture.say(
-                "a fleet of \(fleet.nodes.count): \(fleet.kills) kills, \(fleet.sleeps) sleeps, \(restarts) stops of "
-                    + "the database, \(takenOver) jobs taken over, \(try Self.fenced(fleet)) fenced, "
-                    + "\(number) drops, \(count(.lost, .unsettled)) lost, \(count(.publishedTwice, .doubled)) twice, "
+                "a fleet of \(fleet.nodes.count): \(fleet.kills) kills, \(fleet.sleeps) sleeps, "
+                    + "\(fleet.partitions) partitions, \(restarts) stops of the database, "
+                    + "\(takenOver) jobs taken over, \(try Self.fenced(fleet)) fenced, \(number) drops, "
+                    + "\(count(.lost, .unsettled)) lost, \(count(.publishedTwice, .doubled)) twice, "
                     + "\(count(.torn)) half-published, \(count(.misjudged, .leftover, .stranger)) otherwise wrong")
             #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
             #expect(try fleet.work().isEmpty)
@@ -104,7 +108,10 @@ extension Torture {
             #expect(try fleet.mill.violations(.settled) == [])
         }
 
-        private enum Deed { case kill, sleep, restart }
+        private enum Deed {
+            case kill, sleep, restart
+            case part(Fleet.Partition)
+        }
 
         /// So that there are jobs at work whenever a node dies.
         private static let slow = "run: { command: [sleep, \"\(isLong ? 0.02 : 0.2)\"], workers: 2 }"
