@@ -1,7 +1,7 @@
 package import PipelineKit
 
 /// What nodes that share a journal need of it besides: who is alive, and whose the jobs are of one that is not.
-package protocol SharedJournal: EngineJournal {
+package protocol SharedJournal: EngineJournal, SlotJournal {
     /// The word that this process is known by, and that its folders are named after.
     var incarnationID: String { get }
 
@@ -41,6 +41,9 @@ package protocol SharedJournal: EngineJournal {
 
     /// Gives jobs of this node up, of which it knows nothing: others may take them over.
     func release(_ jobs: [JobID]) throws(JournalError)
+
+    /// Who has the slots that nodes have together, and who waits for one.
+    func slotsInUse() throws(JournalError) -> [SlotUse]
 
     /// Ends this incarnation: whoever comes may take over what it has left. `endRun` does that, too.
     func leave() throws(JournalError)

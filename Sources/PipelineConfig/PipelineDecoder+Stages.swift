@@ -148,8 +148,8 @@ extension PipelineDecoder {
             everyFact.formUnion(made.facts)
             if problems.count == before {
                 stage.entry = StageEntry(
-                    kind: kind, stage: made, workers: common.workers, when: common.when, timeout: common.timeout,
-                    retry: common.retry, targets: options.namedTargets)
+                    kind: kind, stage: made, workers: common.workers, isFleetWide: common.isFleetWide,
+                    when: common.when, timeout: common.timeout, retry: common.retry, targets: options.namedTargets)
             }
         } catch {
             problems.append(error)
@@ -169,18 +169,39 @@ extension PipelineDecoder {
             return timeout
         }
         common.retry = self.retry(map, over: retry)
-        let cores = cores
-        common.workers =
-            map.read("workers", problems: &problems) { node throws(OptionProblem) in
+        (common.workers, common.isFleetWide) = workers(map)
+        common.when = condition(map)
+        return common
+    }
+
+    /// `workers`: how many jobs it works on at once: here, or (`fleet`) on all nodes together.
+    private mutating func workers(_ map: OptionMap) -> (count: Int, isFleetWide: Bool) {
+        guard let entry = map.given("workers"), case .map = entry.value.content else {
+            let cores = cores
+            let count = map.read("workers", problems: &problems) { node throws(OptionProblem) in
                 if node.content.text == "auto" { return cores }
                 guard case .scalar(let text, quoted: false) = node.content, Int(text) != nil else {
                     throw node.problem("expected a whole number or 'auto', found \(node.kind)")
                 }
-                return try node.integer(in: 1...256)
-            } ?? common.workers
-        common.when = condition(map)
-        return common
+                return try node.integer(in: Self.workers)
+            }
+            return (count ?? 1, false)
+        }
+        let own = OptionMap(entry.value, name: map.path(to: "workers"), keys: ["fleet"], problems: &problems)
+        let count = own.read("fleet", problems: &problems) { node throws(OptionProblem) in
+            try node.integer(in: Self.workers)
+        }
+        if own.given("fleet") == nil, !own.isMisspelt("fleet") {
+            problems.append(
+                OptionProblem(
+                    "'\(map.path(to: "workers"))' needs 'fleet': how many jobs all nodes together work on at once",
+                    at: entry.position))
+        }
+        return (count ?? 1, true)
     }
+
+    /// How many workers a stage may have.
+    static let workers = 1...256
 }
 
 extension PipelineDecoder {
@@ -231,6 +252,7 @@ extension PipelineDecoder {
 /// What every stage takes besides its own options.
 private struct CommonOptions {
     var workers = 1
+    var isFleetWide = false
     var when: Condition?
     var timeout: Duration?
     var retry: RetryPolicy?

@@ -192,7 +192,18 @@ package struct PipelineSchema {
             }
         }
         json.object("workers") { json in
-            SchemaValue.optional(&json) { SchemaValue.write(.either(.choice(["auto"]), .integer(1...256)), &$0) }
+            json.array("anyOf") { json in
+                json.object { SchemaValue.write(.either(.choice(["auto"]), .integer(PipelineDecoder.workers)), &$0) }
+                json.object { json in
+                    json.text("type", "object")
+                    json.flag("additionalProperties", false)
+                    json.object("properties") { json in
+                        json.object("fleet") { SchemaValue.write(.integer(PipelineDecoder.workers), &$0) }
+                    }
+                    json.array("required") { $0.text(nil, "fleet") }
+                }
+                json.object { $0.text("type", "null") }
+            }
         }
         json.object("timeout") { SchemaValue.optional(&$0) { SchemaValue.write(.time, &$0) } }
         for key in ["retry", "when"] {

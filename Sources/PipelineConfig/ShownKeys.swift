@@ -17,7 +17,7 @@ indirect enum ShownKeys {
     static func file(_ registry: StageRegistry) -> ShownKeys {
         let conditions = PipelineDecoder.conditionKeys(registry).map { ($0, ShownKeys.text) }
         let common: [String: ShownKeys] = [
-            "workers": .text, "timeout": .text, "retry": of(PipelineKey.retry),
+            "workers": .keys(["fleet": .text], orText: true), "timeout": .text, "retry": of(PipelineKey.retry),
             "when": .keys(Dictionary(conditions) { first, _ in first }, orText: true),
         ]
         let stages = registry.descriptors.map { descriptor in

@@ -17,6 +17,8 @@ package final class PostgresJournal: EngineJournal, Sendable {
     let commits: PostgresConnection
     let leases: PostgresConnection
     let readings: PostgresConnection
+    /// For slots that nodes have together; made where a pipeline has a stage with such.
+    let turns: PostgresConnection
     /// Of jobs that this node has taken over; of all others it is 0.
     let tokens = Mutex<[JobID: Int64]>([:])
     /// How often something was written of jobs.
@@ -35,6 +37,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
         leases = PostgresConnection(
             to: place, as: "lease", pausing: incarnation.map { LeaseKeeper.pause($0.lease) })
         readings = PostgresConnection(to: place, as: "reading")
+        turns = PostgresConnection(to: place, as: "turns", pausing: .seconds(2))
     }
 
     /// The name of the node in the tables that are its own whichever incarnation it is.
@@ -176,7 +179,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
 
     package func close() {
         stopKeeping()
-        for connection in [commits, leases, readings] { connection.close() }
+        for connection in [commits, leases, readings, turns] { connection.close() }
     }
 
     // MARK: Asking

@@ -107,6 +107,41 @@ struct NodeTests: DaemonTests {
         try stop(&node)
     }
 
+    @Test func aStageRunsNoMoreOftenOnAllNodesThanItMay() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        try scratch.write("", to: "gate")
+        let (gate, marks) = (scratch.path("gate").string, try scratch.makeFolder("marks").string)
+        // Each counts who is in it at the same time.
+        let script =
+            "touch \(marks)/$$; ls \(marks) | wc -l >> \(scratch.path("counts").string); "
+            + "while [ -e \(gate) ]; do sleep 0.05; done; rm \(marks)/$$"
+        let stage = "run: { command: [sh, -c, '\(script)'], workers: { fleet: 2 } }"
+        try write("a", stages: "[\(stage)]", "active: { jobs: 10 }\n")
+        func counts() throws -> [Int] {
+            guard scratch.exists("counts") else { return [] }
+            return try scratch.text("counts").split(separator: "\n").compactMap { Int($0) }
+        }
+        var nodes = [try await start("first", place)]
+        for number in 0..<10 { try drop("\(number)") }
+        #expect(try await eventually { try counts().count == 2 })
+        nodes.append(try await start("second", place))
+        for number in 10..<20 { try drop("\(number)") }
+        let waiting = /waits? for one of 2 slots that all nodes have for 'run'/
+        #expect(try await eventually { try run("status", "--journal", place).text.contains(waiting) })
+        #expect(try counts().count == 2)
+        // What a killed one had is free once it is dead, and its programs have died with it.
+        try nodes[0].end()
+        let own = try Folder.names(in: FilePath(marks))
+        func gone() -> [FileName] { own.filter { name in Int32(name.text).map { kill($0, 0) != 0 } ?? true } }
+        #expect(await eventually { gone().count == 2 })
+        for name in gone() { try Folder.remove(FilePath(marks).appending(name)) }
+        try Folder.remove(scratch.path("gate"))
+        nodes[0] = try await start("first", place)
+        #expect(await eventually { (0..<20).allSatisfy { done("\($0)") } }, "\(nodes[1].transcript)")
+        #expect(try counts().max() == 2)
+        for number in nodes.indices { try stop(&nodes[number]) }
+    }
+
     @Test func whatOneDaemonAloneCanDoIsRefusedAtItsLine() throws {
         let place = try PostgresServer.shared.get().schema()
         try write("a", stages: "[checksum: { into: list }]", "order: name\non_conflict: replace\n")

@@ -255,6 +255,12 @@ import Testing
         ("- checksum: { workers: 0 }", "5:26: 'checksum.workers': expected at least 1, found 0"),
         ("- checksum: { workers: 257 }", "5:26: 'checksum.workers': expected at most 256, found 257"),
         ("- checksum: { workers: many }", "5:26: 'checksum.workers': expected a whole number or 'auto', found 'many'"),
+        ("- checksum: { workers: { fleet: 0 } }", "5:35: 'checksum.workers.fleet': expected at least 1, found 0"),
+        ("- checksum: { workers: { flet: 2 } }", "5:28: 'checksum.workers' has no key 'flet'; did you mean 'fleet'?"),
+        (
+            "- checksum: { workers: {} }",
+            "5:17: 'checksum.workers' needs 'fleet': how many jobs all nodes together work on at once"
+        ),
         (
             "- checksum: { when: '{a' }",
             "5:23: 'checksum.when': '{a' is not a valid pattern; close its braces, and keep it below 1000 alternatives"

@@ -45,6 +45,7 @@ extension Explanation {
             default: "its job"
             }
         return ["", "\(what): \(job.id.text), \(job.word)", "  dropmill show \(job.id.text)"]
+            + (slot.map { ["  \(EscapedText.printable($0))"] } ?? [])
     }
 
     private static let fromHere = " (observed here, not reported by a daemon)"

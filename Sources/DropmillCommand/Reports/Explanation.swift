@@ -40,6 +40,8 @@ struct Explanation {
     let place: PipelineFolders.Place
     private(set) var accounts: [Account] = []
     private(set) var job: JobRecord?
+    /// What its job waits for, where that is a slot which nodes have together.
+    private(set) var slot: String?
     /// Why a daemon that runs did not say what the file waits for.
     private(set) var silence: String?
     let pipelines: [Pipeline]
@@ -64,7 +66,9 @@ struct Explanation {
             accounts = [account]
             if let state, account.standing?.code == "gone" { job = Self.newestJob(of: name, account.pipeline, state) }
         case .name(let name): accounts = pipelines.map { Self.account($0, [], name) }
-        case .work(_, let id?): job = state?.peek { journal throws(JournalError) in try journal.job(id) }
+        case .work(let index, let id?):
+            job = state?.peek { journal throws(JournalError) in try journal.job(id) }
+            slot = Self.slot(of: job, pipelines[index], state)
         case .settled: job = state.flatMap { Self.job(thatLeft: file.absolute.lexicallyNormalized(), $0) }
         case .work, .elsewhere: break
         }
@@ -168,6 +172,15 @@ struct Explanation {
         query.name = name
         query.limit = 1
         return state.peek { journal throws(JournalError) in try journal.jobs(query).first }
+    }
+
+    private static func slot(of job: JobRecord?, _ pipeline: Pipeline, _ state: StateFolder?) -> String? {
+        let places = SlotPlace.places(of: pipeline.allStages.map(\.kind), in: pipeline.name)
+        guard let job, [.queued, .running].contains(job.state), places.indices.contains(job.stage) else { return nil }
+        let use = state?.peek { journal throws(JournalError) in
+            try (journal as? any SharedJournal)?.slotsInUse().first { $0.place == places[job.stage] }
+        }
+        return use?.text
     }
 
     /// The newest job that left this where it is, or the folder that it is in.

@@ -26,11 +26,14 @@ struct NodesReport {
     }
 
     let nodes: [Node]
+    /// Slots that they have together.
+    let slots: [SlotUse]
 
     /// Nil where the journal is not one that nodes share. `all`: also those that are dead and have left nothing.
     init?(_ journal: any JournalReading, all: Bool = false) throws(JournalError) {
         guard let journal = journal as? PostgresJournal else { return nil }
         let standings = try journal.standings()
+        slots = try journal.slotsInUse()
         let known = try journal.nodes().filter { all || !$0.isDead || $0.jobs > 0 }
         nodes = known.sorted { ($0.isAlive ? 0 : 1, $0.name, $1.since) < ($1.isAlive ? 0 : 1, $1.name, $0.since) }.map {
             // What was said last is of the one that is alive.

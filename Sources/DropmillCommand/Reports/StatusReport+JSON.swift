@@ -88,6 +88,11 @@ extension StatusReport {
                 if let stage = stalled.stage { json.text("stage", stage) }
             }
         }
+        if !row.slots.isEmpty {
+            json.array("awaited_slots") { json in
+                for slot in row.slots { json.object { slot.write(&$0) } }
+            }
+        }
         if let hold = row.hold { json.object("held") { hold.write(&$0) } }
         guard let record = row.record else { return }
         json.flag("paused", row.paused != nil || !row.pausedOn.isEmpty)
@@ -106,5 +111,17 @@ extension StatusReport {
             json.object("failure") { JobJSON.write(failure, &$0) }
         }
         json.text("updated_at", record.updatedAt.iso8601)
+    }
+}
+
+extension SlotUse {
+    fileprivate func write(_ json: inout JSONText) {
+        json.text("stage", place.stage)
+        json.integer("slots", most)
+        for (key, nodes) in [("taken", taken), ("waiting", waiting)] {
+            json.object(key) { json in
+                for (node, count) in nodes.sorted(by: { $0.key < $1.key }) { json.integer(node, count) }
+            }
+        }
     }
 }

@@ -100,6 +100,7 @@ extension StatusReport {
                 : ["paused\(start.map { " since \($0)" } ?? "") when the daemon stopped: \(failure.summary)"]
         }
         notes += row.pausedOn.map { "paused on \($0.node)\(NodesReport.pause($0.record))" }
+        notes += row.slots.compactMap(\.text)
         if let poll = row.inbox?.poll { notes.append("the inbox is polled every \(Duration.seconds(poll).text)") }
         guard let record = row.record else {
             return row.inbox == nil ? notes + ["this pipeline was not part of the last run"] : notes

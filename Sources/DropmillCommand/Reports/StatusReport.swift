@@ -21,6 +21,9 @@ struct StatusReport {
         /// The nodes that pause, where several share it.
         var pausedOn: [(node: String, record: PipelineRecord)] = []
 
+        /// Who waits for slots that nodes have together, and who has them.
+        var slots: [SlotUse] = []
+
         /// What a person holds it by.
         var hold: HoldRecord?
 
@@ -116,6 +119,7 @@ struct StatusReport {
         self.nodes = nodes
         for index in rows.indices {
             rows[index].record?.paused = nil
+            rows[index].slots = nodes.slots.filter { $0.place.pipeline == rows[index].name && !$0.waiting.isEmpty }
             rows[index].pausedOn = nodes.nodes.flatMap { node in
                 node.paused.filter { $0.name == rows[index].name }.map { (node.record.name, $0) }
             }

@@ -20,6 +20,7 @@ extension Engine {
         isFinishing = true
         ticker?.cancel()
         ticker = nil
+        fleet?.stop()
         closing = all
         (runners, tails, retired, known) = ([], [], [], [:])
         let group = DispatchGroup()

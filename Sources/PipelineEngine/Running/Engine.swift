@@ -68,6 +68,8 @@ package actor Engine: QueueActor {
     /// What has something to write before the journal is closed.
     var whenClosing: [@Sendable (_ done: @escaping @Sendable () -> Void) -> Void] = []
     var ticker: (any DispatchSourceTimer)?
+    /// Slots of stages that this node has with others.
+    var fleet: FleetSlots?
     /// Looks after other nodes.
     var takeover: Takeover?
     /// How long the end waits for what does not answer.
@@ -126,6 +128,7 @@ package actor Engine: QueueActor {
             try passHolds(to: pipelines, state.journal) {
                 sync { [prepared] engine in
                     engine.opened = state
+                    engine.fleet = state.shared.map { FleetSlots($0) }
                     engine.finished = finished
                     engine.endHolds()
                     engine.keepHours()
@@ -205,7 +208,7 @@ package actor Engine: QueueActor {
         }
         slots.weigh(id.name, spool.pipeline.weight)
         let runner = PipelineRunner(
-            id: id, spool: spool, intake: intake, journal: opened.writer, slots: slots,
+            id: id, spool: spool, intake: intake, journal: opened.writer, slots: slots, fleet: fleet,
             seen: JournalMemory(opened.journal), observer: observer,
             deliverStage: { mailbox.post(.stage(id, $0)) },
             deliverSettled: { mailbox.post(.settled(id, $0)) },

@@ -28,8 +28,10 @@ extension PipelineRunner {
                 return .init(subject: .stage(job.id, job.drop.path, stage.kind), moves: running.progress.moves)
             }
         }
-        // What waits for its turn among all pipelines rests for as long as the others work.
-        guard marks.isEmpty, !slots.isAwaited(by: pipeline.name) else { return marks }
+        // What waits for its turn among all pipelines, or nodes, rests for as long as the others work.
+        guard marks.isEmpty, !slots.isAwaited(by: pipeline.name), !(fleet?.isAwaited(by: pipeline.name) ?? false) else {
+            return marks
+        }
         return [.init(subject: .all, moves: moves)]
     }
 }

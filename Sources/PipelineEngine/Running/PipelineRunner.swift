@@ -22,6 +22,8 @@ final class PipelineRunner {
     let places: [Lately.Place]
     /// Changes what is told of the last hour.
     let slots: StageSlots
+    /// Slots that it has with other nodes; nil where there are none.
+    let fleet: FleetSlots?
     let lately: (_ change: (inout Lately) -> Void) -> Void
     /// Asks the engine to admit the job when it may run alone.
     private let quarantine: (JobID) -> Void
@@ -76,7 +78,7 @@ final class PipelineRunner {
 
     init(
         id: RunnerID, spool: Spool, intake: Intake, journal: JournalWriter, slots: StageSlots,
-        seen: any SeenContent, observer: @escaping @Sendable (EngineEvent) -> Void,
+        fleet: FleetSlots?, seen: any SeenContent, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         quarantine: @escaping (JobID) -> Void, lately: @escaping (_ change: (inout Lately) -> Void) -> Void,
@@ -89,18 +91,18 @@ final class PipelineRunner {
         self.journal = journal
         self.observer = observer
         self.quarantine = quarantine
-        self.slots = slots
+        (self.slots, self.fleet) = (slots, fleet)
         self.lately = lately
         places = pipeline.stagePlaces
         self.later = later
         machine = JobMachine(.init(of: pipeline))
         let space = FreeSpace(of: [spool.work.path], floor: pipeline.minFree)
-        workers = pipeline.allStages.map {
+        let kinds = pipeline.allStages.map(\.kind)
+        workers = zip(pipeline.allStages, SlotPlace.places(of: kinds, in: pipeline.name)).map {
             StageWorkers(
                 entry: $0, pipeline: pipeline.name, durability: pipeline.durability,
-                isShared: pipeline.ownership == .keep, turns: SharedWork(of: pipeline), slots: slots, space: space,
-                seen: seen,
-                deliver: deliverStage)
+                isShared: pipeline.ownership == .keep, turns: SharedWork(of: pipeline), slots: slots, fleet: fleet,
+                as: $1, space: space, seen: seen, deliver: deliverStage)
         }
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: pipeline.name, message: message)) }
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)

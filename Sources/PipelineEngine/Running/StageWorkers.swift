@@ -1,5 +1,6 @@
 @preconcurrency import Dispatch
 package import Files
+import Journal
 package import PipelineKit
 import Synchronization
 import SystemPackage
@@ -75,22 +76,28 @@ package final class StageWorkers: Sendable {
     private let alarms: DispatchQueue
     private let state: Mutex<State>
     private let slots: StageSlots
+    /// Where it is limited on all nodes together.
+    private let fleet: FleetSlots?
+    private let place: SlotPlace
     private let space: FreeSpace
     private let seen: any SeenContent
     private let deliver: @Sendable (Result) -> Void
 
     /// Workers for a stage. `durability`: what becomes of what it makes. `isShared`: whether
     /// senders can still write to their drops. `turns`: how jobs take turns, else first come, first served; `slots`:
-    /// how many stages may run at once with those of others. `space`: looked at before a stage that makes files;
+    /// how many stages may run at once with those of others, and `fleet` how often this one (`place`) may on all nodes
+    /// together. `space`: looked at before a stage that makes files;
     /// `seen`: what stages may ask. `deliver` is told what came of it, on the worker's queue.
     init(
         entry: StageEntry, pipeline: String, durability: Durability, isShared: Bool = false, turns: SharedWork? = nil,
-        slots: StageSlots = StageSlots(),
+        slots: StageSlots = StageSlots(), fleet: FleetSlots? = nil, as place: SlotPlace? = nil,
         space: FreeSpace, seen: any SeenContent = NothingSeen(), deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
         self.pipeline = pipeline
         self.slots = slots
+        self.fleet = entry.isFleetWide ? fleet : nil
+        self.place = place ?? SlotPlace(pipeline: pipeline, stage: entry.kind)
         self.durability = durability
         self.isShared = isShared
         self.space = space
@@ -189,17 +196,31 @@ package final class StageWorkers: Sendable {
         for running in running { running.cancellation.cancel() }
     }
 
-    /// Has a worker run as soon as it has a slot.
-    private func begin(_ worker: Int) { slots.enter(pipeline, goOn(worker)) }
-
-    private func goOn(_ worker: Int) -> @Sendable () -> Void {
-        { @Sendable [self] in queues[worker].async { @Sendable in self.run(worker) } }
+    /// Has a worker run as soon as it has a slot; of the fleet's first, since one of those may be long in coming.
+    private func begin(_ worker: Int) {
+        guard let fleet else { return slots.enter(pipeline, goOn(worker, nil)) }
+        fleet.enter(place, of: entry.workers) { @Sendable [self] seat in slots.enter(pipeline, goOn(worker, seat)) }
     }
 
-    /// Runs one job after the other for as long as it may keep its slot.
-    private func run(_ worker: Int) {
+    private func goOn(_ worker: Int, _ seat: Int64?) -> @Sendable () -> Void {
+        { @Sendable [self] in queues[worker].async { @Sendable in self.run(worker, seat) } }
+    }
+
+    /// Gives both slots back.
+    private func leave(_ seat: Int64?) {
+        slots.leave()
+        if let seat { fleet?.leave(seat) }
+    }
+
+    /// Runs one job after the other for as long as it may keep its slots.
+    private func run(_ worker: Int, _ seat: Int64?) {
+        if let seat, let fleet, !fleet.holds(seat) {
+            // It took too long to get here.
+            leave(seat)
+            return begin(worker)
+        }
         var taken = next(worker)
-        if taken == nil { slots.leave() }
+        if taken == nil { leave(seat) }
         while let running = taken {
             let result: Swift.Result<Payload, Failure>
             var hasRun = false
@@ -212,7 +233,7 @@ package final class StageWorkers: Sendable {
             }
             let duration = MonotonicTime.now() - running.since
             // First, so that a reported result is no longer listed as running.
-            taken = nextInTurn(worker)
+            taken = nextInTurn(worker, seat)
             deliver(
                 Result(work: running.work, result: result, duration: duration, notes: running.notes, hasRun: hasRun))
         }
@@ -262,9 +283,9 @@ package final class StageWorkers: Sendable {
     }
 
     /// The next job for a worker that had one; nil where there is none, or others have their turn first.
-    private func nextInTurn(_ worker: Int) -> Running? {
+    private func nextInTurn(_ worker: Int, _ seat: Int64?) -> Running? {
         let isAwaited = state.withLock { !$0.isStopped && !$0.waiting.isEmpty }
-        if isAwaited, !slots.renew(pipeline, goOn(worker)) {
+        if isAwaited, !keeps(seat, worker) {
             let next = state.withLock { state in
                 state.running[worker] = nil
                 return state.isStopped ? state.next : nil
@@ -273,8 +294,16 @@ package final class StageWorkers: Sendable {
             return nil
         }
         let running = next(worker)
-        if running == nil { slots.leave() }
+        if running == nil { leave(seat) }
         return running
+    }
+
+    /// Whether a worker goes on at once; if not it goes on once it is its turn.
+    private func keeps(_ seat: Int64?, _ worker: Int) -> Bool {
+        guard let seat, let fleet, !fleet.mayKeep(seat) else { return slots.renew(pipeline, goOn(worker, seat)) }
+        leave(seat)
+        begin(worker)
+        return false
     }
 
     /// The next job for a worker; nil makes it idle.

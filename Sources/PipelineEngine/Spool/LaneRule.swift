@@ -28,6 +28,9 @@ package struct LaneRule: Sendable {
             return "`on_conflict: \(pipeline.onConflict.rawValue)` asks for one drop after the other"
         }
         if pipeline.processed == .delete { return "`processed: delete` destroys drops" }
+        if let limited = pipeline.stages.first(where: \.isFleetWide) {
+            return "its stage `\(limited.kind)` may run so often on all nodes together"
+        }
         guard let slow = pipeline.stages.first(where: { !$0.stage.isQuick }) else { return nil }
         return "its stage `\(slow.kind)` works with files"
     }

@@ -8,6 +8,8 @@ package struct StageEntry: Sendable {
     package let stage: any Stage
     /// How many jobs it may work on at once.
     package let workers: Int
+    /// Whether that holds for all nodes together that share a journal.
+    package let isFleetWide: Bool
     /// Which drops it is for; nil: all.
     package let when: Condition?
     /// How long a run may take before it is called off, which counts as a transient failure; nil: as long as it likes.
@@ -18,12 +20,13 @@ package struct StageEntry: Sendable {
     package let targets: [String: PathTemplate]
 
     package init(
-        kind: String, stage: any Stage, workers: Int = 1, when: Condition? = nil, timeout: Duration? = nil,
-        retry: RetryPolicy? = nil, targets: [String: PathTemplate] = [:]
+        kind: String, stage: any Stage, workers: Int = 1, isFleetWide: Bool = false, when: Condition? = nil,
+        timeout: Duration? = nil, retry: RetryPolicy? = nil, targets: [String: PathTemplate] = [:]
     ) {
         self.kind = kind
         self.stage = stage
         self.workers = max(1, workers)
+        self.isFleetWide = isFleetWide
         self.when = when
         self.timeout = timeout
         self.retry = retry

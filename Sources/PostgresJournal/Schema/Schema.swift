@@ -10,7 +10,7 @@ enum Schema {
         ("1 nodes", [nodes]), ("1 unfinished", unfinished), ("1 history", history), ("1 totals", totals),
         ("1 notes", notes), ("1 people", people), ("1 writing", [writing]), ("1 first", [first]),
         ("1 taking over", [takingOver]), ("1 sharing", sharing), ("1 files", files), ("1 days", days),
-        ("2 turns", turns),
+        ("2 turns", turns), ("2 slots", slots),
     ]
 
     /// The name of the last one.
@@ -36,7 +36,7 @@ enum Schema {
     /// Numbers of advisory locks, within what any program of the database may take: the first says that it is ours.
     static let lock = 0x64_72_6F_70
     enum Turn: Int {
-        case migrating = 1, counting, partitions
+        case migrating = 1, counting, partitions, slots
     }
 
     /// Processes that run, or did. A lease is over by the database's clock; one that is marked dead never comes back.
