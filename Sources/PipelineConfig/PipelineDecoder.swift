@@ -63,6 +63,10 @@ struct PipelineDecoder {
             map.read("order", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.Order.self)
             } ?? draft.order
+        draft.scan =
+            map.read("scan", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: Pipeline.Scan.self)
+            } ?? draft.scan
         draft.onConflict =
             map.read("on_conflict", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.ConflictPolicy.self)

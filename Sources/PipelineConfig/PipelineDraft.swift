@@ -39,6 +39,7 @@ struct PipelineDraft {
     var ready = ReadyRule()
     var onConflict = Pipeline.ConflictPolicy.rename
     var order = Pipeline.Order.arrival
+    var scan = Pipeline.Scan.all
     var activeJobs = 1024
     var activeBytes: ByteSize?
     var durability = Durability.full
@@ -87,6 +88,7 @@ struct PipelineDraft {
         pipeline.declaration = declaration
         pipeline.formerly = formerly?.value
         pipeline.ownership = ownership
+        pipeline.scan = scan
         pipeline.rights = rights
         pipeline.upload = upload
         (pipeline.fair, pipeline.priority, pipeline.limit) = (fair, priority, limit)

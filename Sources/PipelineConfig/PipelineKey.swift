@@ -70,6 +70,8 @@ struct PipelineKey: Sendable {
             "order", "which complete drop is claimed first", of: Pipeline.Order.self,
             default: .arrival),
         choice(
+            "scan", "which of the nodes that share a journal list the inbox", of: Pipeline.Scan.self, default: .all),
+        choice(
             "on_conflict", "what happens where a name is already used", of: Pipeline.ConflictPolicy.self,
             default: .rename),
         PipelineKey("active", .map(active), "how much is claimed at once"),

@@ -13,11 +13,30 @@ extension PostgresJournal {
 
     package func mayRemove(from folder: KeptFolder) -> Bool { takes("\(folder.place) of \(folder.pipeline)") }
 
+    /// For how long the lead in listing an inbox is: its node asks again within that.
+    private static let leadTime = "6 seconds"
+
+    package func takeLead(of pipeline: String) throws(JournalError) -> Bool {
+        try takes("scan of \(pipeline)", for: Self.leadTime, turns)
+    }
+
+    package func leaveLead(of pipeline: String) throws(JournalError) {
+        guard let incarnation else { throw isForReading }
+        _ = try ask(
+            "write", turns,
+            PostgresQuery(
+                "DELETE FROM duties WHERE name = $1 AND incarnation = $2", "scan of \(pipeline)", incarnation.id))
+    }
+
     /// Whether that is this node's to do.
-    func takes(_ duty: String) -> Bool {
+    func takes(_ duty: String) -> Bool { (try? takes(duty, for: Self.time, commits)) ?? false }
+
+    private func takes(
+        _ duty: String, for time: String, _ connection: PostgresConnection
+    ) throws(JournalError) -> Bool {
         guard let incarnation, mayAct else { return false }
-        let rows = try? ask(
-            "write", commits,
+        let rows = try ask(
+            "write", connection,
             PostgresQuery(
                 """
                 INSERT INTO duties AS d SELECT $1, $2, clock_timestamp() + $3::interval \
@@ -26,7 +45,7 @@ extension PostgresJournal {
                 WHERE d.incarnation = excluded.incarnation OR d.until <= clock_timestamp() \
                 OR NOT EXISTS (SELECT FROM nodes n WHERE n.incarnation = d.incarnation AND dead_at IS NULL \
                 AND lease_until > clock_timestamp()) RETURNING name
-                """, duty, incarnation.id, Self.time))
-        return rows?.isEmpty == false
+                """, duty, incarnation.id, time))
+        return !rows.isEmpty
     }
 }

@@ -22,6 +22,7 @@ extension Waiting {
         case .undetermined: "undetermined"
         case .suspect: "suspect"
         case .yielding: "yielding"
+        case .unlisted: "unlisted"
         case .room: "room"
         case .share: "share"
         case .rate: "rate"

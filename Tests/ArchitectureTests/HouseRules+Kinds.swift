@@ -32,8 +32,9 @@ extension HouseRules {
     }
 
     private static func means(_ kind: String, _ text: String, _ line: Substring) -> Bool {
-        // What a call was doing, and keys of what an older version wrote.
-        if text == kind { return !["Error(", ".action", "object["].contains { line.contains($0) } }
+        // What a call was doing, keys of what an older version wrote, and who lists an inbox.
+        let others = ["Error(", ".action", "object[", "Pipeline.Scan", "map.read(\"scan\""]
+        if text == kind { return !others.contains { line.contains($0) } }
         let words = text.split { !($0.isLetter || $0.isNumber || "'`_-".contains($0)) }
         for (index, word) in words.enumerated() {
             let isBehindStage = index > 0 && ["stage", "stages"].contains(words[index - 1])

@@ -23,11 +23,11 @@ struct NodeTests: DaemonTests {
     }
 
     /// Its stage lasts as long as there is a gate, and says which processes were in it.
-    private func writeGated() throws {
+    private func writeGated(_ more: String = "") throws {
         let gate = scratch.path("gate").string
         try scratch.write("", to: "gate")
         let script = "echo $$ >> \(scratch.path("seen").string); while [ -e \(gate) ]; do sleep 0.05; done"
-        try write("a", stages: "[run: { command: [sh, -c, \"\(script)\"] }, checksum]")
+        try write("a", stages: "[run: { command: [sh, -c, \"\(script)\"] }, checksum]", more)
     }
 
     private func drop(_ names: String...) throws {
@@ -140,6 +140,38 @@ struct NodeTests: DaemonTests {
         #expect(await eventually { (0..<20).allSatisfy { done("\($0)") } }, "\(nodes[1].transcript)")
         #expect(try counts().max() == 2)
         for number in nodes.indices { try stop(&nodes[number]) }
+    }
+
+    @Test func oneNodeListsTheInboxUntilItIsFullOrDies() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        try writeGated("scan: leader\nactive: { jobs: 2 }\n")
+        var first = try await start("first", place)
+        try drop("1")
+        #expect(try await eventually { try seen().count == 1 }, "\(first.transcript)")
+        var second = try await start("second", place)
+        try drop("2")
+        #expect(try await eventually { try run("nodes", "--journal", place).text.contains(/first .* 2  alive/) })
+        // There it waits for a worker. Of the other node nobody has asked anything until then.
+        try drop("3")
+        let asked = try run("explain", "pipelines/a-in/3", "--state-dir", "state-second", "pipelines").text
+        #expect(asked.contains("another node lists this inbox"), "\(asked)")
+        let full = MonotonicTime.now()
+        #expect(try await eventually { try seen().count == 2 }, "\(second.transcript)")
+        print("the next one listed an inbox after \((.now() - full).text) in which there was no room")
+        try Folder.remove(scratch.path("gate"))
+        #expect(await eventually { ["1", "2", "3"].allSatisfy(done) })
+        try drop("4")
+        #expect(await eventually { done("4") })
+        try second.send(SIGSTOP)
+        let stopped = MonotonicTime.now()
+        try drop("5")
+        #expect(await eventually { done("5") }, "\(first.transcript)")
+        print("an inbox was listed again \((.now() - stopped).text) after its leader fell asleep")
+        try second.send(SIGCONT)
+        try stop(&first)
+        try drop("6")
+        #expect(await eventually { done("6") }, "\(second.transcript)")
+        try stop(&second)
     }
 
     @Test func whatOneDaemonAloneCanDoIsRefusedAtItsLine() throws {

@@ -112,7 +112,7 @@ import Testing
         (
             "colour: red",
             "7:1: unknown key 'colour'; known keys: name, inbox, processed, failed, stages, match, ready, order, "
-                + "on_conflict, active, weight, hours, zone, outside, limit, fair, priority, aging, retry, work, "
+                + "scan, on_conflict, active, weight, hours, zone, outside, limit, fair, priority, aging, retry, work, "
                 + "formerly, trust, durability, min_free, keep, upload, max_upload, "
                 + "on_failure, ownership, mode, owner, group"
         ),

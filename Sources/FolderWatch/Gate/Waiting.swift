@@ -39,6 +39,8 @@ package enum Waiting: Sendable, Hashable {
     case suspect
     /// It is complete; a job that the daemon may have died of runs alone.
     case yielding
+    /// Another host looks after it.
+    case unlisted
     /// It is complete; the active window has no room.
     case room
     /// It is complete; this producer has as many active jobs as one may.

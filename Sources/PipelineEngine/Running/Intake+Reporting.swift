@@ -11,7 +11,20 @@ extension Intake {
     /// Reports what one file waits for, by its path from the inbox on; nil for one that is not known.
     nonisolated func reportWaiting(of path: [UInt8], _ report: @escaping @Sendable (WaitingDrop?) -> Void) {
         guard let path = DropPath(bytes: path) else { return report(nil) }
-        enqueue { intake in report(intake.standing(of: path, at: .now())) }
+        enqueue { intake in report(intake.standing(of: path, at: .now()) ?? intake.unlisted(path)) }
+    }
+
+    /// Reports how many drops wait, if that changed, and calls back on the queue.
+    nonisolated func reportWaitingCount(_ done: @escaping @Sendable () -> Void) {
+        enqueue { intake in
+            let count = intake.waitingCount
+            // The one that lists it says so for all.
+            if count != intake.reportedWaiting, !intake.isLed {
+                intake.deliver(.waiting(count))
+                intake.reportedWaiting = count
+            }
+            done()
+        }
     }
 
     /// Drops that are not claimed, those whose examination may have crashed the daemon among them, and late writers.

@@ -19,6 +19,10 @@ actor Intake: QueueActor {
     let ids: JobIDGenerator
     let deliver: @Sendable (Message) -> Void
     let node: NodeStanding
+    /// Whether this node lists the inbox; nil: always.
+    nonisolated let lead: ScanLead?
+    /// Since when there is no room for what is complete, as far as that is looked at.
+    var fullSince: MonotonicTime?
     var countedDead: Set<String> = []
     nonisolated let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -91,7 +95,7 @@ actor Intake: QueueActor {
     private var wakes: MonotonicTime?
     /// When untouched refused drops were last examined.
     var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
-    private var reportedWaiting = -1
+    var reportedWaiting = -1
     private lazy var alarm = Alarm(on: executor.queue, leeway: .milliseconds(1)) { @Sendable [weak self] in
         self?.assumeIsolated { $0.turn() }
     }
@@ -117,6 +121,7 @@ actor Intake: QueueActor {
         self.ids = ids
         self.deliver = deliver
         self.node = node
+        lead = once ? nil : node.lead(of: spool.pipeline)
         isOnce = once
         executor = QueueExecutor(label: "dropmill.\(spool.pipeline.name).inbox")
         self.events = events
@@ -132,9 +137,7 @@ actor Intake: QueueActor {
         digests = DigestCheck.reading(of: spool.pipeline.name, in: spool.pipeline.inbox, for: executor.queue)
         formats = FormatCheck.reading(
             of: spool.pipeline.name, in: spool.pipeline.inbox, limits: rule.limits, by: judge, for: executor.queue)
-        examiner = Examiner(
-            rule: rule, match: spool.pipeline.match, sight: spool.sight, digests: digests, formats: formats,
-            isNotified: true)
+        examiner = Examiner(of: spool, digests, formats)
         ready = ReadyQueue(of: spool.pipeline)
         quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
@@ -160,7 +163,7 @@ actor Intake: QueueActor {
                 intake.scanned = .now()
                 intake.forgetGone()
             } else {
-                intake.startWatching()
+                if let lead = intake.lead { intake.follow(lead) } else { intake.startWatching() }
             }
             intake.turn()
         }
@@ -212,16 +215,6 @@ actor Intake: QueueActor {
 
     /// These jobs that were claimed before take up room.
     nonisolated func reserve(_ jobs: [Job]) { enqueue { intake in jobs.forEach { intake.reserve($0) } } }
-
-    /// Reports how many drops wait, if that changed, and calls back on the queue.
-    nonisolated func reportWaitingCount(_ done: @escaping @Sendable () -> Void) {
-        enqueue { intake in
-            let count = intake.waitingCount
-            if count != intake.reportedWaiting { intake.deliver(.waiting(count)) }
-            intake.reportedWaiting = count
-            done()
-        }
-    }
 
     /// Claims nothing more until `resume`; watching continues.
     nonisolated func pause(because failure: Failure) { enqueue { intake in intake.paused = failure } }
@@ -279,7 +272,7 @@ actor Intake: QueueActor {
     }
 
     /// Throws while the inbox or work folder is unavailable. A removed work folder is recreated.
-    private func checkInbox() throws(Failure) {
+    func checkInbox() throws(Failure) {
         guard node.mayAct() else { throw .journalAway }
         do throws(Failure) {
             try spool.checkInbox()

@@ -1,4 +1,5 @@
 import Journal
+import PipelineKit
 
 /// How this process stands among those that share the journal, where there are others.
 struct NodeStanding: Sendable {
@@ -8,6 +9,12 @@ struct NodeStanding: Sendable {
 
     /// Whether what is claimed is this node's to claim.
     func mayAct() -> Bool { shared?.mayAct ?? true }
+
+    /// Asks who lists the inbox; nil where each node does.
+    func lead(of pipeline: Pipeline) -> ScanLead? {
+        guard pipeline.scan == .leader else { return nil }
+        return shared.map { ScanLead(of: pipeline.name, $0) }
+    }
 
     /// The nodes that are alive, by their incarnations; nil where that is not known, or there are no others.
     func living() -> Set<String>? {

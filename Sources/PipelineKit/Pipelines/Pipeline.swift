@@ -37,6 +37,8 @@ package struct Pipeline: Sendable {
     package var onConflict: ConflictPolicy
     /// In which order complete drops are claimed.
     package var order: Order
+    /// Which of the nodes that share the inbox list it.
+    package var scan = Scan.all
     /// How many jobs may be claimed at once; the rest waits in the inbox.
     package var activeJobs: Int
     /// How many bytes they may have together; nil: any number. A drop that has more is claimed alone.
@@ -131,6 +133,13 @@ package struct Pipeline: Sendable {
         case smallest
         /// By bytes, the most first.
         case largest
+    }
+
+    /// Which of the nodes that share the inbox list it.
+    package enum Scan: String, Sendable, CaseIterable {
+        case all
+        /// One at a time, which alone claims.
+        case leader
     }
 
     /// What happens where a name is taken.

@@ -105,6 +105,24 @@ struct PostgresSlotsTests {
         #expect(try server.ask("SELECT ticket FROM slots ORDER BY 1", in: place) == ["2", "3"])
     }
 
+    @Test("One node leads in listing an inbox, as long as it is alive and wants to")
+    func lead() throws {
+        let (first, second) = (try open("a"), try open("b"))
+        defer { [first, second].forEach { $0.close() } }
+        #expect(try first.takeLead(of: "scans") && !second.takeLead(of: "scans"))
+        #expect(try first.takeLead(of: "scans") && second.takeLead(of: "others"))
+        try second.leaveLead(of: "scans")
+        #expect(try !second.takeLead(of: "scans"), "it is not its own")
+        try first.leaveLead(of: "scans")
+        #expect(try second.takeLead(of: "scans") && !first.takeLead(of: "scans"))
+        try server.endLease(where: "name = 'b'", in: place)
+        #expect(try first.takeLead(of: "scans"))
+        _ = try server.ask("UPDATE duties SET until = clock_timestamp() WHERE name LIKE 'scan %'", in: place)
+        let third = try open("c")
+        defer { third.close() }
+        #expect(try third.takeLead(of: "scans") && !first.takeLead(of: "scans"), "it did not ask in time")
+    }
+
     @Test("However many ask at once, there are never more")
     func race() throws {
         let journals = try (1...4).map { try open("n\($0)") }
