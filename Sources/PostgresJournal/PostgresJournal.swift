@@ -41,7 +41,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
     }
 
     /// The name of the node in the tables that are its own whichever incarnation it is.
-    var node: String { incarnation?.node ?? "" }
+    package var node: String { incarnation?.node ?? "" }
 
     package func write(
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]

@@ -48,6 +48,30 @@ import Testing
         #expect(Set(lines).count == lines.count, "nothing is there twice")
     }
 
+    @Test("Where nodes share a journal what is one's own says whose it is, and all tell of all")
+    func nodes() {
+        var report = report(.init(gauges: gauges("a"), figures: Figures()))
+        let alone = text(report)
+        #expect(!alone.contains { $0.contains("node") })
+        report.node = "mill-1"
+        report.nodes = [
+            .init(name: "mill-1", isUp: true, jobs: 3, lease: .seconds(24)),
+            .init(name: "mill-2", jobs: 1, paused: ["a"]),
+        ]
+        let lines = text(report)
+        for line in [
+            #"dropmill_up{node="mill-1"} 1"#, #"dropmill_drops_waiting{node="mill-1",pipeline="a"} 7"#,
+            #"dropmill_jobs_total{pipeline="a",outcome="cancelled"} 0"#,
+            #"dropmill_last_settled_timestamp_seconds{pipeline="a"} 0"#, #"dropmill_node_up{node="mill-1"} 1"#,
+            #"dropmill_node_up{node="mill-2"} 0"#, #"dropmill_node_jobs{node="mill-1"} 3"#,
+            #"dropmill_node_lease_seconds{node="mill-1"} 24"#, #"dropmill_node_lease_seconds{node="mill-2"} 0"#,
+            #"dropmill_node_pipeline_paused{node="mill-2",pipeline="a"} 1"#,
+        ] {
+            #expect(lines.count { $0 == line } == 1, "\(line)")
+        }
+        #expect(Set(lines).count == lines.count, "nothing is there twice")
+    }
+
     @Test("A histogram's classes are sums of those below")
     func histograms() throws {
         var figures = Figures()
@@ -107,8 +131,10 @@ import Testing
 
     @Test("docs/operating.md, the alerts and the dashboard have these metrics and no others")
     func documents() throws {
+        var report = report()
+        report.nodes = [.init(name: "mill-1")]
         let names = Set(
-            report().families.map { $0.kind == .counter ? $0.name + "_total" : $0.name }.filter {
+            report.families.map { $0.kind == .counter ? $0.name + "_total" : $0.name }.filter {
                 $0.hasPrefix("dropmill_")
             })
         func found(_ file: String, in part: (String) -> Substring? = { $0[...] }) throws -> Set<String> {

@@ -150,6 +150,14 @@ struct SharedJournalTests: DaemonTests {
         try #require(await eventually { try isDone() }, "\(daemon.transcript)")
         #expect(try state(of: "mill-1") == "alive")
         #expect(try !scratch.tree(".dropmill-state").contains { $0.hasPrefix("journal") })
+        let metrics = try run("metrics").text
+        for line in [#"dropmill_up{node="mill-1"} 1"#, #"dropmill_node_up{node="mill-1"} 1"#] {
+            #expect(metrics.contains("\n\(line)\n"), "\(metrics)")
+        }
+        #expect(metrics.contains(#"dropmill_jobs_total{pipeline="a",outcome="processed"} 1"#), "\(metrics)")
+        #expect(try run("metrics", "--label", "node=x").status != 0)
+        let brief = try run("status", "--journal", place).text
+        #expect(brief.contains(/mill-1: 0 jobs, its lease holds for .* s\n/), "\(brief)")
         // Another one of its name does not begin, whichever state folder it has.
         let twin = try run("run", "--once", "--journal", place, "--node", "mill-1", "--state-dir", "other")
         #expect(twin.status == 75, "\(twin.text)")

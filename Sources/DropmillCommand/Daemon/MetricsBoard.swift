@@ -32,6 +32,9 @@ final class MetricsBoard: Sendable {
         let labels = arguments.labels ?? [:]
         if let problem = MetricsText.problem(with: labels) { throw ControlProblem(problem) }
         var memory = current
+        if memory.report.node != nil, labels["node"] != nil {
+            throw ControlProblem("'node' is a label of ours, where nodes share a journal")
+        }
         if let answer = memory.answers[arguments] { return answer }
         let families = memory.report.families + (arguments.process == true ? memory.report.processFamilies : [])
         let text = MetricsText.text(
@@ -65,6 +68,6 @@ final class MetricsBoard: Sendable {
         return MetricsReport(
             version: BuildVersion.number, startedAt: finding.run?.startedAt ?? began, isReloaded: isReloaded,
             reloadedAt: reloader.takenAt, pipelines: pipelines, journalBytes: journal.bytes,
-            process: .read(), now: finding.time)
+            process: .read(), now: finding.time, node: finding.nodes?.node, nodes: finding.nodes?.report?.metrics)
     }
 }

@@ -20,6 +20,8 @@ final class SharedLook: Sendable {
         let figures: [String: Figures]?
         let openFailures: [String: Int]?
         let run: RunRecord?
+        /// Of a journal that nodes share.
+        let nodes: NodesLook.Finding?
         let isStopping: Bool
         let time: Timestamp
         fileprivate let gathered: MonotonicTime
@@ -32,10 +34,11 @@ final class SharedLook: Sendable {
     let engine: Engine
     /// What both are asked on: inboxes are asked meanwhile, and nothing else waits for that.
     let queue = DispatchQueue(label: "dropmill.control.board")
+    private let nodes: NodesLook
     private let lookout = Lookout(label: "dropmill.board")
     private let last = Mutex<(finding: Finding?, changes: UInt)>((nil, 0))
 
-    init(_ engine: Engine) { self.engine = engine }
+    init(_ engine: Engine) { (self.engine, nodes) = (engine, NodesLook(engine)) }
 
     /// On the queue.
     var finding: Finding {
@@ -61,7 +64,7 @@ final class SharedLook: Sendable {
         // It counts from when it was gathered, which may have taken its time.
         return Finding(
             gauges: gauges, inboxes: report?.inboxes ?? [:], spaces: spaces, figures: figures, openFailures: open,
-            run: run, isStopping: report?.isStopping ?? false, time: .now(), gathered: .now())
+            run: run, nodes: nodes.finding, isStopping: report?.isStopping ?? false, time: .now(), gathered: .now())
     }
 
     /// Nil where it cannot be read, which `health` tells of.

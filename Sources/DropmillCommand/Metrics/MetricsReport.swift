@@ -24,10 +24,11 @@ struct MetricsReport {
     var journalBytes: Int64?
     var process: ProcessFigures?
     var now: Timestamp
+    /// What this node is called, where several share the journal, and those that there are, where they are known.
+    var node: String?
+    var nodes: [Node]?
 
-    var families: [MetricFamily] {
-        daemon + counters + gauges
-    }
+    var families: [MetricFamily] { Self.labelled(daemon + counters + gauges, by: node) + nodeFamilies }
 
     /// What this process takes.
     var processFamilies: [MetricFamily] { process?.families(startedAt: startedAt.unixSeconds) ?? [] }
@@ -110,7 +111,7 @@ struct MetricsReport {
                 let oldest = [claimed, pipeline.longestWait].compactMap(\.self).max()
                 add([:], max(0, oldest?.seconds ?? 0))
             },
-            gauge("dropmill_last_settled_timestamp_seconds", "When a job ended last; 0 without any.") { pipeline, add in
+            gauge(Self.lastEnd, "When a job ended last; 0 without any.") { pipeline, add in
                 guard let figures = pipeline.figures else { return }
                 add([:], figures.lastEnd?.unixSeconds ?? 0)
             },

@@ -5,8 +5,8 @@ import PipelineKit
 import PostgresJournal
 
 /// The nodes that share a journal, for people and for programs.
-struct NodesReport {
-    struct Node {
+struct NodesReport: Sendable {
+    struct Node: Sendable {
         let record: NodeRecord
         /// What it has said of the pipelines that it pauses.
         let paused: [PipelineRecord]
@@ -52,9 +52,11 @@ struct NodesReport {
             default: "\(alive.count) nodes are alive: \(names)"
             }
         return [first]
-            + nodes.filter { !$0.record.isAlive }.map { node in
+            + nodes.map { node in
                 let jobs = node.record.jobs == 1 ? "1 job" : "\(node.record.jobs) jobs"
-                return "\(EscapedText.printable(node.record.name)): \(jobs), \(node.text)"
+                let text = node.record.isAlive ? "its lease holds for \(node.record.lease.text)" : node.text
+                let pauses = node.paused.isEmpty ? "" : ", pauses \(node.paused.map(\.name).joined(separator: ", "))"
+                return EscapedText.printable("\(node.record.name): \(jobs), \(text)\(pauses)")
             }
     }
 
