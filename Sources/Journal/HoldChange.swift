@@ -9,15 +9,23 @@ package struct HoldChange: Sendable, Equatable {
     package private(set) var lifted: [HoldRecord] = []
     /// Those that were to be released and are not held.
     package private(set) var free: [String] = []
+    /// What goes on to hold, on all nodes, those that were to be released on one.
+    package private(set) var kept: [HoldRecord] = []
 
-    /// Of the pipelines with these names, all or none; without names of all that there are.
+    /// Of the pipelines with these names, all or none; without names of all that there are. What is lifted on all nodes
+    /// is lifted on each; what holds one node stays where all are held.
     ///
-    /// `loaded`: the pipelines that there are; `before`: what is held, also of pipelines that are not loaded.
+    /// `loaded`: the pipelines that there are; `before`: what is held, also of pipelines that are not loaded; `nodes`:
+    /// those that there are, where several share a journal.
     package init(
-        _ order: HoldOrder, of names: [String], loaded: [String], before: [HoldRecord], at now: Timestamp
+        _ order: HoldOrder, of names: [String], loaded: [String], before: [HoldRecord], nodes: Set<String> = [],
+        at now: Timestamp
     ) throws(HoldRefusal) {
-        let before = Dictionary(before.map { ($0.pipeline, $0) }) { first, _ in first }
-        let known = loaded + before.keys.filter { !loaded.contains($0) }.sorted()
+        if let node = order.node, !nodes.contains(node) {
+            let hint = Suggestion.hint(for: node, orListing: nodes.sorted())
+            throw HoldRefusal("there is no node '\(EscapedText.of(node))'\(hint)")
+        }
+        let known = loaded + Set(before.map(\.pipeline)).subtracting(loaded).sorted()
         if let unknown = names.first(where: { !known.contains($0) }) {
             let hint = Suggestion.hint(for: unknown, orListing: known)
             let rest = names.count > 1 ? "; nothing was done for the others" : ""
@@ -27,11 +35,12 @@ package struct HoldChange: Sendable, Equatable {
         for name in names where !named.contains(name) { named.append(name) }
         guard let kind = order.kind else {
             for name in names.isEmpty ? known : named {
-                if let hold = before[name] {
-                    lifted.append(hold)
-                } else if !names.isEmpty {
-                    free.append(name)
-                }
+                let holds = before.filter { $0.pipeline == name }
+                let own = holds.filter { order.node == nil || $0.node == order.node }
+                lifted += own
+                let others = order.node == nil ? [] : holds.filter { $0.node == nil }
+                kept += others
+                if own.isEmpty, others.isEmpty, !names.isEmpty { free.append(name) }
             }
             return
         }
@@ -40,7 +49,7 @@ package struct HoldChange: Sendable, Equatable {
         held = (names.isEmpty ? loaded : named).map { name in
             HoldRecord(
                 pipeline: name, kind: kind, by: order.by, user: order.user, since: now, until: until,
-                reason: order.reason)
+                reason: order.reason, on: order.node)
         }
     }
 
@@ -48,20 +57,32 @@ package struct HoldChange: Sendable, Equatable {
     package init(over: [HoldRecord]) { lifted = over }
 
     /// That pipelines have other names: what held one holds it under the new name, unless that is held already.
-    package init(renamed: [(old: String, new: String)], before: [String: HoldRecord]) {
+    package init(renamed: [(old: String, new: String)], before: [HoldRecord]) {
         for (old, new) in renamed {
-            guard let hold = before[old] else { continue }
-            lifted.append(hold)
-            if before[new] == nil { held.append(hold.passed(to: new)) }
+            for hold in before where hold.pipeline == old {
+                lifted.append(hold)
+                let passed = hold.passed(to: new)
+                if !before.contains(where: passed.isInPlace) { held.append(passed) }
+            }
         }
     }
 
     /// The same holds once more.
     package init(of held: [HoldRecord]) { self.held = held }
 
+    /// What is held once this is done.
+    package func done(to before: [HoldRecord]) -> [HoldRecord] {
+        before.filter { hold in !lifted.contains(hold) && !held.contains { $0.isInPlace(of: hold) } } + held
+    }
+
     /// A line for each pipeline.
     package var lines: [String] {
-        held.map { "\($0.pipeline): \($0.news)" } + lifted.map { "\($0.pipeline): resumed" }
+        held.map { "\($0.pipeline): \($0.news)" } + lifted.map { "\($0.pipeline): resumed\($0.place)" }
             + free.map { "\($0): was not held" }
+    }
+
+    /// A line for each that goes on to be held.
+    package func rest(at now: Timestamp) -> [String] {
+        kept.map { "\($0.pipeline): \($0.text(at: now)), on all nodes; 'dropmill resume' without --node lifts that" }
     }
 }

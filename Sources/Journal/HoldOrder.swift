@@ -10,6 +10,8 @@ package struct HoldOrder: Sendable {
     package let reason: String
     /// For how long; nil: until it is lifted.
     package let time: Duration?
+    /// On which node; nil: wherever they are at work.
+    package let node: String?
 
     /// The longest reason, in characters, and the longest time.
     package static let longestReason = 200
@@ -17,7 +19,8 @@ package struct HoldOrder: Sendable {
 
     /// Throws where this makes no sense.
     package init(
-        _ kind: HoldRecord.Kind?, by name: String, user: UInt32, reason: String = "", for time: Duration? = nil
+        _ kind: HoldRecord.Kind?, by name: String, user: UInt32, reason: String = "", for time: Duration? = nil,
+        on node: String? = nil
     ) throws(HoldRefusal) {
         if let time, time <= .zero {
             throw HoldRefusal("a hold for \(time.text) would be over at once; give a longer time, such as 30m or 2h")
@@ -33,5 +36,6 @@ package struct HoldOrder: Sendable {
         self.user = user
         self.reason = EscapedText.printable(reason)
         self.time = time
+        self.node = node
     }
 }

@@ -47,6 +47,7 @@ extension JSONText {
             json.integer("since", hold.since.nanoseconds)
             json.time("until", hold.until)
             json.text("reason", hold.reason)
+            if let node = hold.node { json.text("node", node) }
         }
     }
 
@@ -125,7 +126,7 @@ extension JSONValue {
         else { return nil }
         let hold = HoldRecord(
             pipeline: pipeline, kind: kind, by: by, user: user, since: since, until: members["until", \.time],
-            reason: reason)
+            reason: reason, on: members["node", \.string])
         return members.makeSense ? hold : nil
     }
 

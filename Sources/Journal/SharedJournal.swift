@@ -5,6 +5,9 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
     /// The word that this process is known by, and that its folders are named after.
     var incarnationID: String { get }
 
+    /// What people call this node.
+    var node: String { get }
+
     /// Whether this process was marked dead: its jobs are others' from now on, and it never comes back.
     var isLost: Bool { get }
 
@@ -53,4 +56,35 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
 
     /// Ends this incarnation: whoever comes may take over what it has left. `endRun` does that, too.
     func leave() throws(JournalError)
+
+    // MARK: Requests
+
+    /// Asks something of the nodes with these incarnations, each line of one of them. Returns the numbers of the
+    /// requests in that order; nil for a node that is dead.
+    func ask(
+        _ lines: [(incarnation: String, line: String)], by name: String, user: UInt32
+    ) throws(JournalError) -> [Int64?]
+
+    /// Takes what is asked of this node and that is new: each request comes once.
+    func takeRequests() throws(JournalError) -> [NodeRequest]
+
+    /// Answers one that was taken.
+    func answer(_ request: Int64, with line: String) throws(JournalError)
+
+    /// How far requests are; one that is not among them went with its node.
+    func standings(of requests: [Int64]) throws(JournalError) -> [Int64: NodeRequest.Standing]
+
+    /// Removes requests, and returns how far each had come. Those that were not taken will not be.
+    func withdraw(_ requests: [Int64]) throws(JournalError) -> [Int64: NodeRequest.Standing]
+
+    /// The incarnations that have these jobs, as far as they are not over.
+    func holders(of jobs: [JobID]) throws(JournalError) -> [JobID: String]
+}
+
+extension SharedJournal {
+    /// The names of nodes that are known, whether they are alive or not.
+    package func names() throws(JournalError) -> Set<String> {
+        // What nodes gave up is that of one which never was on any host.
+        Set(try nodes().filter { !$0.host.isEmpty }.map(\.name)).union(try standings().keys)
+    }
 }

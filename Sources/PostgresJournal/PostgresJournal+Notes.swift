@@ -57,23 +57,6 @@ extension PostgresJournal {
         }
     }
 
-    package func change(_ change: HoldChange) throws(JournalError) {
-        let lifted = change.lifted.map { hold in
-            PostgresQuery(
-                "DELETE FROM holds WHERE pipeline = $1 AND since = $2", hold.pipeline, hold.since.nanoseconds)
-        }
-        let held = change.held.map { hold in
-            var json = JSONText()
-            json.hold(hold)
-            return PostgresQuery(
-                """
-                INSERT INTO holds VALUES ($1, $2, $3) ON CONFLICT (pipeline) DO UPDATE \
-                SET since = excluded.since, value = excluded.value
-                """, hold.pipeline, hold.since.nanoseconds, json.string)
-        }
-        try exchange(lifted + held)
-    }
-
     package func setDismissed(_ jobs: [JobID], _ dismissal: Dismissal) throws(JournalError) -> Set<JobID> {
         var json = JSONText()
         json.dismissal(dismissal)

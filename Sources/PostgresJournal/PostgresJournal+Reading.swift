@@ -71,8 +71,14 @@ extension PostgresJournal {
     }
 
     package func holds() throws(JournalError) -> [HoldRecord] {
-        try read(PostgresQuery("SELECT value FROM holds ORDER BY pipeline COLLATE \"C\"")).map {
-            found throws(JournalError) in
+        let rows = try read(
+            PostgresQuery(
+                """
+                SELECT value FROM (SELECT pipeline, NULL::text AS node, value FROM holds UNION ALL \
+                SELECT pipeline, node, value FROM node_holds) AS held \
+                ORDER BY pipeline COLLATE "C", node COLLATE "C" NULLS FIRST
+                """))
+        return try rows.map { found throws(JournalError) in
             var row = found
             return try row.json(\.hold)
         }

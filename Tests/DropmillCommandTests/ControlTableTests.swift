@@ -99,6 +99,14 @@ import Testing
         #expect(refused.contains { $0.arguments == #"{"to":1}"# })
     }
 
+    @Test func whoMayWriteToASharedJournalMayAskItsNodes() async throws {
+        let anna = ControlPeer(NodeRequest(number: 1, line: "", by: "anna", user: 4711))
+        let table = table(ControlAccess(owner: 4712))
+        #expect(await ask(table, "change", #"{"to":1}"#, as: anna).contains(#""answer":1"#))
+        let entry = try #require(try journal.audit(since: nil, limit: 1).first)
+        #expect(entry.user == 4711 && entry.name == "anna" && entry.result == "is 1")
+    }
+
     @Test func forWhomSomethingIsAskedIsOnRecord() async throws {
         let reading = ControlAccess(owner: 4712, group: 815)
         let table = table(reading)

@@ -113,7 +113,8 @@ package enum ControlClient {
         return try answer(of: verb, in: line)
     }
 
-    private static func answer<Verb: ControlVerb>(of verb: Verb.Type, in line: [UInt8]) throws(Problem) -> Verb.Answer {
+    /// What a line says, however it came.
+    package static func answer<Verb: ControlVerb>(of verb: Verb.Type, in line: [UInt8]) throws(Problem) -> Verb.Answer {
         guard let reply = ControlLine.message(ControlReply<Verb.Answer>.self, of: line) else {
             throw Problem(
                 message: "the daemon's answer is malformed; it may be a different version, so restart it",

@@ -45,7 +45,9 @@ package struct JobSurroundings {
 
     /// By what the journal says.
     package init(_ journal: any JournalReading, isRunning: Bool?) throws(JournalError) {
-        self.init(of: try journal.pipelines(), holds: try journal.holds(), isRunning: isRunning)
+        // What holds one node may not be that of the job's.
+        let holds = try journal.holds().filter { $0.node == nil }
+        self.init(of: try journal.pipelines(), holds: holds, isRunning: isRunning)
     }
 
     /// Why a job makes no progress, whatever its state; nil if it does or is finished. What was paused when a daemon

@@ -49,16 +49,18 @@ package struct BoardPipeline: Codable, Equatable, Sendable {
         package var since: Int64
         package var until: Int64?
         package var reason: String
+        /// The node that it is held on alone.
+        package var node: String?
 
         package init(_ hold: HoldRecord) {
-            (kind, by, uid, reason) = (hold.kind, hold.by, hold.user, hold.reason)
+            (kind, by, uid, reason, node) = (hold.kind, hold.by, hold.user, hold.reason, hold.node)
             (since, until) = (hold.since.nanoseconds, hold.until?.nanoseconds)
         }
 
         package func record(of pipeline: String) -> HoldRecord {
             HoldRecord(
                 pipeline: pipeline, kind: kind, by: by, user: uid, since: Timestamp(nanoseconds: since),
-                until: until.map { Timestamp(nanoseconds: $0) }, reason: reason)
+                until: until.map { Timestamp(nanoseconds: $0) }, reason: reason, on: node)
         }
     }
 

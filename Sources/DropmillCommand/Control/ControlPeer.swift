@@ -3,16 +3,24 @@ import Glibc
 import Journal
 import PipelineKit
 
-/// Who is at the other end of a connection, by the kernel's word.
+/// Who is at the other end of a connection, by the kernel's word, or asks by way of a shared journal.
 struct ControlPeer: Sendable, Equatable {
     let user: uid_t
     let groups: Set<gid_t>
     /// For whom it asks; nil where it asks for itself.
     var behalf: Behalf?
+    /// The user's name on another host; nil where it is one of this host.
+    let remoteName: String?
 
     init(user: uid_t, groups: Set<gid_t> = []) {
         self.user = user
         self.groups = groups
+        remoteName = nil
+    }
+
+    /// Who may write to the journal that nodes share is trusted as this daemon's own user is.
+    init(_ request: NodeRequest) {
+        (user, groups, remoteName) = (request.user, [], request.by)
     }
 
     /// Nil where the kernel does not say.
@@ -25,7 +33,7 @@ struct ControlPeer: Sendable, Equatable {
     }
 
     /// What the user is called. Asks the system's directory, which may take long.
-    var account: String { AccountName.user(user) }
+    var account: String { remoteName ?? AccountName.user(user) }
     /// What people call who wants it.
     var name: String { behalf?.name ?? account }
 }

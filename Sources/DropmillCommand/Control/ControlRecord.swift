@@ -6,6 +6,8 @@ struct ControlRecord: Sendable {
     /// Nil where it is closed already.
     let trail: @Sendable () -> (any AuditTrail)?
     let warn: @Sendable (String) -> Void
+    /// What this daemon is called among nodes that share the journal; nil where it has its own.
+    var node: String?
 
     /// The number that the change is known by.
     func begin(_ entry: AuditEntry) -> Int64? {
@@ -14,13 +16,17 @@ struct ControlRecord: Sendable {
 
     func end(_ number: Int64?, _ result: String) {
         guard let number else { return }
-        write { trail throws(JournalError) in try trail.endAudit(number, result: result) }
+        write { trail throws(JournalError) in try trail.endAudit(number, result: told(result)) }
     }
 
     /// Puts a change on record that was made already.
     func note(_ entry: AuditEntry) {
-        write { trail throws(JournalError) in _ = try trail.beginAudit(entry) }
+        var entry = entry
+        entry.result = entry.result.map(told)
+        write { [entry] trail throws(JournalError) in _ = try trail.beginAudit(entry) }
     }
+
+    private func told(_ result: String) -> String { node.map { "\($0): \(result)" } ?? result }
 
     @discardableResult
     private func write<Value>(_ body: (any AuditTrail) throws(JournalError) -> Value) -> Value? {

@@ -34,12 +34,13 @@ extension ControlService {
                 let order: HoldOrder
                 do throws(HoldRefusal) {
                     order = try HoldOrder(
-                        arguments.kind, by: peer.name, user: peer.user, reason: arguments.reason, for: time)
+                        arguments.kind, by: peer.name, user: peer.user, reason: arguments.reason, for: time,
+                        on: arguments.node)
                 } catch {
                     throw ControlProblem(error.message)
                 }
                 do throws(EngineError) {
-                    return .init(lines: try engine.hold(arguments.pipelines, order).lines)
+                    return .init(try engine.hold(arguments.pipelines, order))
                 } catch {
                     throw ControlProblem(error.message)
                 }

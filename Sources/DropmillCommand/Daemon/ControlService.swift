@@ -22,6 +22,10 @@ enum ControlService {
             handlers(engine, reloader, feed) + boards(look, reloader, feed, engine.store) + sending(queue)
                 + uploading(desk) + [self.notify(notify), self.prune(prune)],
             access: access, record: record, changed: { @Sendable in look.forget() })
+        if let shared = engine.sharedJournal {
+            let desk = NodeDesk(shared, table)
+            engine.beforeClosing { @Sendable in desk.close($0) }
+        }
         do throws(IOError) {
             return try ControlServer.open(in: folder, table)
         } catch {

@@ -25,6 +25,7 @@ struct AuditLine: Equatable {
             verb = hold.kind?.rawValue ?? "resume"
             words = hold.pipelines + Self.option("--reason", hold.reason.isEmpty ? nil : "\"\(hold.reason)\"")
             words? += Self.option("--for", hold.seconds.map(Self.time))
+            words? += Self.option("--node", hold.node)
         case CancelVerb.name, ReleaseVerb.name, "forget":
             words = arguments(CancelVerb.Arguments.self).map { Self.jobs($0.jobs) }
         case BumpVerb.name:

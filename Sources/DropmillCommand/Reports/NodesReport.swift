@@ -10,6 +10,18 @@ struct NodesReport: Sendable {
         let record: NodeRecord
         /// What it has said of the pipelines that it pauses.
         let paused: [PipelineRecord]
+        /// What people hold on it alone.
+        let held: [HoldRecord]
+
+        /// What it does not do, and why.
+        var notes: [String] {
+            Self.texts(of: held) + paused.map { EscapedText.printable("\($0.name) is paused\(NodesReport.pause($0))") }
+        }
+
+        /// `scans is paused by anna 12 min ago: RIP is down`
+        static func texts(of holds: [HoldRecord]) -> [String] {
+            holds.map { EscapedText.printable("\($0.pipeline) is \($0.text(at: .now()))") }
+        }
 
         /// For programs.
         var state: String { record.isAlive ? "alive" : record.isDead ? "dead" : "silent" }
@@ -28,6 +40,8 @@ struct NodesReport: Sendable {
     let nodes: [Node]
     /// Slots that they have together.
     let slots: [SlotUse]
+    /// What people hold on all of them.
+    let held: [HoldRecord]
 
     /// Nil where the journal is not one that nodes share. `all`: also those that are dead and have left nothing.
     init?(_ journal: any JournalReading, all: Bool = false) throws(JournalError) {
@@ -35,9 +49,15 @@ struct NodesReport: Sendable {
         let standings = try journal.standings()
         slots = try journal.slotsInUse()
         let known = try journal.nodes().filter { all || !$0.isDead || $0.jobs > 0 }
+        let holds = try journal.holds().filter { !$0.isOver(at: .now()) }
+        held = holds.filter { $0.node == nil }
         nodes = known.sorted { ($0.isAlive ? 0 : 1, $0.name, $1.since) < ($1.isAlive ? 0 : 1, $1.name, $0.since) }.map {
+            record in
             // What was said last is of the one that is alive.
-            Node(record: $0, paused: $0.isAlive ? (standings[$0.name] ?? []).filter { $0.paused != nil } : [])
+            Node(
+                record: record,
+                paused: record.isAlive ? (standings[record.name] ?? []).filter { $0.paused != nil } : [],
+                held: holds.filter { $0.node == record.name })
         }
     }
 
@@ -76,8 +96,8 @@ struct NodesReport: Sendable {
         let laidOut = table.lines
         return [laidOut[0]]
             + zip(nodes, laidOut.dropFirst()).flatMap { node, line in
-                [line] + node.paused.map { EscapedText.printable("  \($0.name) is paused\(Self.pause($0))") }
-            }
+                [line] + node.notes.map { "  \($0)" }
+            } + Node.texts(of: held).map { "on all nodes \($0)" }
     }
 
     /// ` since 2026-11-28 15:00:01: the disk is full`
@@ -96,6 +116,7 @@ struct NodesReport: Sendable {
         json.array("nodes") { json in
             for node in nodes { json.object { Self.write(node, &$0) } }
         }
+        Self.write(held, &json)
     }
 
     private static func write(_ node: Node, _ json: inout JSONText) {
@@ -112,6 +133,19 @@ struct NodesReport: Sendable {
                 json.object { json in
                     json.text("pipeline", record.name)
                     write(record, &json)
+                }
+            }
+        }
+        write(node.held, &json)
+    }
+
+    private static func write(_ held: [HoldRecord], _ json: inout JSONText) {
+        guard !held.isEmpty else { return }
+        json.array("held") { json in
+            for hold in held {
+                json.object { json in
+                    json.text("pipeline", hold.pipeline)
+                    hold.write(&json)
                 }
             }
         }

@@ -94,6 +94,11 @@ extension StatusReport {
             }
         }
         if let hold = row.hold { json.object("held") { hold.write(&$0) } }
+        if !row.heldOn.isEmpty {
+            json.array("held_on") { json in
+                for hold in row.heldOn { json.object { hold.write(&$0) } }
+            }
+        }
         guard let record = row.record else { return }
         json.flag("paused", row.paused != nil || !row.pausedOn.isEmpty)
         if !row.pausedOn.isEmpty {

@@ -89,7 +89,7 @@ extension StatusReport {
         }
         if row.isBusy { notes.append("the inbox is busy; how much waits is what was known last") }
         if row.isSilent { notes.append("the inbox does not answer; how much waits is what was known last") }
-        if let hold = row.hold { notes.append(hold.text(at: now)) }
+        notes += ([row.hold].compactMap(\.self) + row.heldOn).map { $0.text(at: now) }
         if let outside = row.outside { notes.append(outside) }
         if let failure = row.paused {
             let start = row.record?.pausedSince?.localText

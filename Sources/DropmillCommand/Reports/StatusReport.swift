@@ -24,8 +24,9 @@ struct StatusReport {
         /// Who waits for slots that nodes have together, and who has them.
         var slots: [SlotUse] = []
 
-        /// What a person holds it by.
+        /// What a person holds it by, and what single nodes where several share it.
         var hold: HoldRecord?
+        var heldOn: [HoldRecord] = []
 
         /// Whether the inbox has not answered the daemon that runs for long.
         var isSilent = false
@@ -50,7 +51,8 @@ struct StatusReport {
 
         /// Whether it is not run any more, and has left nothing to be seen to.
         var isOver: Bool {
-            isLeftOut && hold == nil && active + self[.deferred] + self[.settling] + self[.lost] == 0
+            isLeftOut && hold == nil && heldOn.isEmpty
+                && active + self[.deferred] + self[.settling] + self[.lost] == 0
         }
 
         /// How many drops wait; nil where that is not known.
@@ -108,7 +110,9 @@ struct StatusReport {
             rows[count.pipeline] = row
         }
         for hold in try journal.holds() where !hold.isOver(at: .now()) {
-            rows[hold.pipeline, default: Row(record: nil, name: hold.pipeline)].hold = hold
+            var row = rows[hold.pipeline] ?? Row(record: nil, name: hold.pipeline)
+            if hold.node == nil { row.hold = hold } else { row.heldOn.append(hold) }
+            rows[hold.pipeline] = row
         }
         self.rows = rows.values.sorted { $0.name < $1.name }
     }

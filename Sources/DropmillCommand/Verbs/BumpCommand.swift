@@ -3,6 +3,7 @@ import Control
 import Dispatch
 import Files
 import Journal
+import PipelineKit
 
 /// `dropmill bump`: what cannot wait, and what can.
 struct BumpCommand: ParsableCommand {
@@ -12,7 +13,8 @@ struct BumpCommand: ParsableCommand {
         discussion: """
             A job is put before all others that wait for the same stage, a drop before all others that wait to be \
             claimed. The running daemon does it, and keeps it in memory: after a restart or a reload the usual order \
-            holds. Exits with status 1 if it does not wait in a line.
+            holds. Where nodes share a journal the one that has the job does it; a drop is put first on all nodes, or \
+            on the one that --node names. Exits with status 1 if it does not wait in a line.
 
             Example: this one is urgent:
 
@@ -27,15 +29,21 @@ struct BumpCommand: ParsableCommand {
     var last = false
 
     @OptionGroup var state: StateFolderOption
+    @OptionGroup var node: NodeOption
 
     /// How many seconds are waited for inboxes.
     private static let patience = 10.0
 
     func run() throws {
-        let folder = state.folder
-        let look = InboxLook.asking(folder.path, limit: 0)
+        let folder = state.folder.with(node.journal)
         // Where one does not answer the daemon is asked in vain, and so is the file system.
-        let answering = look.loaded?.subtracting(look.silent).subtracting(look.busy)
+        let answering: Set<String>?
+        if folder.shared == nil {
+            let look = InboxLook.asking(folder.path, limit: 0)
+            answering = look.loaded?.subtracting(look.silent).subtracting(look.busy)
+        } else {
+            answering = nil
+        }
         let lookout = Lookout(label: "dropmill.finding")
         let outcome = lookout.attempt(until: .now() + Self.patience) { @Sendable [waiting] _ in
             Result { () throws(ExitCode) in
@@ -50,6 +58,8 @@ struct BumpCommand: ParsableCommand {
         }
         switch try result.get() {
         case .failure(let problem): StandardError.print("error: \(problem.message)")
+        case .success(let (waiting, name)) where folder.shared != nil:
+            return try bump(waiting, called: name, in: folder)
         case .success(let (waiting, name)):
             do throws(ControlClient.Problem) {
                 let answer = try DaemonRequest.ask(BumpVerb.self, .init(waiting: waiting, isLast: last), in: folder)
@@ -59,5 +69,33 @@ struct BumpCommand: ParsableCommand {
             }
         }
         throw ExitStatus.failure
+    }
+
+    /// On the nodes that share the journal. A drop waits on each of them, a job on one.
+    private func bump(_ waiting: BumpVerb.Waiting, called name: String, in folder: StateFolder) throws(ExitCode) {
+        let arguments = BumpVerb.Arguments(waiting: waiting, isLast: last)
+        var isDone = false
+        switch waiting {
+        case .job(let text):
+            let (answers, left) = try folder.askingNodes { asking throws(JournalError) in
+                try asking.ask(BumpVerb.self, of: [JobID(text)].compactMap(\.self)) { _ in arguments }
+            }
+            for answer in answers { print("\(name): \(answer.text)") }
+            for job in left { StandardError.print("error: \(name): \(job.reason)") }
+            isDone = left.isEmpty
+        case .drop:
+            let answers = try folder.askingNodes { asking throws(JournalError) in
+                try asking.ask(BumpVerb.self, arguments, on: node.name)
+            }
+            for (node, result) in answers {
+                switch result {
+                case .success(let answer):
+                    print("\(name) on \(node): \(answer.text)")
+                    isDone = true
+                case .failure(let problem): StandardError.print("error: \(node): \(problem.message)")
+                }
+            }
+        }
+        if !isDone { throw ExitStatus.failure }
     }
 }

@@ -24,9 +24,10 @@ enum DaemonRequest {
     }
 
     /// The same; where no daemon runs `body` does it, with the state folder locked, and it goes on record as a daemon
-    /// has it. What is wrong is printed, and the exit status thrown.
+    /// has it. What is wrong is printed, and the exit status thrown. `sharedByAnyone`: in a journal that nodes share it
+    /// is done by `body` whether one runs here or not.
     static func ask<Verb: ControlVerb>(
-        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: StateFolder,
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: StateFolder, sharedByAnyone: Bool = false,
         alone body: (any Journal) throws(JournalError) -> Result<Verb.Answer, ControlProblem>
     ) throws(ExitCode) -> Verb.Answer {
         func ask() throws(ExitCode) -> Verb.Answer {
@@ -36,6 +37,16 @@ enum DaemonRequest {
                 throw failed(error)
             }
         }
+        func write() throws(ExitCode) -> Verb.Answer {
+            let result = try folder.write(byAnyone: sharedByAnyone) { journal throws(JournalError) in
+                try folder.change(verb.name, arguments, in: journal) { () throws(JournalError) in
+                    let result = try body(journal)
+                    return (result, verb.result(result))
+                }
+            }
+            do throws(ControlProblem) { return try result.get() } catch { throw failed(.init(message: error.message)) }
+        }
+        if sharedByAnyone, folder.shared != nil { return try write() }
         guard folder.isHeldIfKnown == false else { return try ask() }
         try folder.refuseShared()
         let lock: FolderLock
@@ -49,13 +60,7 @@ enum DaemonRequest {
             )
         }
         defer { lock.release() }
-        let result = try folder.write { journal throws(JournalError) in
-            try folder.change(verb.name, arguments, in: journal) { () throws(JournalError) in
-                let result = try body(journal)
-                return (result, verb.result(result))
-            }
-        }
-        do throws(ControlProblem) { return try result.get() } catch { throw failed(.init(message: error.message)) }
+        return try write()
     }
 
     /// Says what is wrong, `about` something, and returns the exit status for that.

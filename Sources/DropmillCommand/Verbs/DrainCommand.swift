@@ -7,7 +7,8 @@ struct DrainCommand: ParsableCommand {
         abstract: "Drain pipelines: what is claimed goes to its end, and nothing more is claimed.",
         discussion: """
             It lasts until 'dropmill resume', over restarts and reloads. Where no daemon runs the next start \
-            obeys it from its first moment. Exits with status 1 if it could not be done.
+            obeys it from its first moment. Where nodes share a journal all of them do, within seconds, or the one \
+            that --node names, also those that start later. Exits with status 1 if it could not be done.
 
             Example: before the server is replaced:
 
@@ -16,8 +17,11 @@ struct DrainCommand: ParsableCommand {
 
     @OptionGroup var hold: HoldArguments
     @OptionGroup var state: StateArguments
+    @OptionGroup var node: NodeOption
 
     func run() throws {
-        try Holding.carryOut(.drain, hold.pipelines, reason: hold.reason, for: hold.time, in: state.folder)
+        try Holding.carryOut(
+            .drain, hold.pipelines, reason: hold.reason, for: hold.time, on: node.name,
+            in: state.folder.with(node.journal))
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Journal
 
 /// `dropmill halt`: ends what the daemon does to many jobs.
 struct HaltCommand: ParsableCommand {
@@ -8,8 +9,9 @@ struct HaltCommand: ParsableCommand {
         abstract: "End runs over many jobs that the daemon has under way.",
         discussion: """
             Those of 'retry', 'replay' and 'dismiss', and what the page does to many. The job at hand is still done, \
-            or the hundred that are dismissed or cancelled at once; 'dropmill status' lists the runs. Exits with \
-            status 1 if there is none.
+            or the hundred that are dismissed or cancelled at once; 'dropmill status' lists the runs. Where nodes \
+            share a journal this host's daemon is asked, or with --node another one, or all. Exits with status 1 if \
+            there is none.
 
             Example: all of them:
 
@@ -20,8 +22,10 @@ struct HaltCommand: ParsableCommand {
     var runs: [String] = []
 
     @OptionGroup var state: StateFolderOption
+    @OptionGroup var node: NodeOption
 
     func run() throws {
+        if node.given != nil { return try haltOnNodes(in: state.folder.with(node.journal)) }
         let folder = state.folder
         do throws(ControlClient.Problem) {
             let underWay = try DaemonRequest.ask(RunsVerb.self, Nothing(), in: folder).runs
@@ -38,5 +42,36 @@ struct HaltCommand: ParsableCommand {
         } catch {
             throw DaemonRequest.failed(error)
         }
+    }
+
+    private func haltOnNodes(in folder: StateFolder) throws(ExitCode) {
+        var (isDone, isComplete) = (false, true)
+        func fail(_ node: String, _ problem: ControlClient.Problem) {
+            isComplete = false
+            StandardError.print("error: \(node): \(problem.message)")
+        }
+        try folder.askingNodes { asking throws(JournalError) in
+            for (node, result) in try asking.ask(RunsVerb.self, Nothing(), on: node.name) {
+                let known: [String]
+                do throws(ControlClient.Problem) {
+                    known = try result.get().runs.map(\.run)
+                } catch {
+                    fail(node, error)
+                    continue
+                }
+                for run in known where runs.isEmpty || runs.contains(run) {
+                    for (node, result) in try asking.ask(HaltVerb.self, .init(run: run), on: node) {
+                        switch result {
+                        case .success:
+                            print("\(node): \(run): ends after the job at hand")
+                            isDone = true
+                        case .failure(let problem): fail(node, problem)
+                        }
+                    }
+                }
+            }
+        }
+        if !isDone, isComplete { StandardError.print("error: no such run is under way") }
+        if !isDone || !isComplete { throw ExitStatus.failure }
     }
 }

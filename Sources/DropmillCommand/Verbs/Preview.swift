@@ -11,6 +11,14 @@ enum Preview {
         of records: [JobRecord], _ change: PreviewVerb.Change, in folder: StateFolder, most: Int
     ) throws(ExitCode) -> [JobID: String] {
         var refusals: [JobID: String] = [:]
+        if folder.shared != nil {
+            let (answers, left) = try folder.askingNodes { asking throws(JournalError) in
+                try asking.ask(PreviewVerb.self, of: records.map(\.id)) { .init(change: change, jobs: $0.map(\.text)) }
+            }
+            for result in answers.flatMap(\.results) { if let id = JobID(result.job) { refusals[id] = result.refusal } }
+            for job in left { refusals[job.id] = job.reason }
+            return refusals
+        }
         guard folder.isHeldIfKnown == false else {
             for start in stride(from: 0, to: records.count, by: most) {
                 let ids = records[start..<min(start + most, records.count)].map(\.id)

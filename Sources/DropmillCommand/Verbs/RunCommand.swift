@@ -133,7 +133,8 @@ struct RunCommand: StageVerb {
             service: service, retry: once ? nil : .seconds(10), awaiting: awaiting,
             heard: { @Sendable in notify.note($0) }, report: tell)
         let record = ControlRecord(
-            trail: { @Sendable in engine.auditTrail }, warn: { @Sendable in tell(.trouble(message: $0)) })
+            trail: { @Sendable in engine.auditTrail }, warn: { @Sendable in tell(.trouble(message: $0)) },
+            node: node.journal.place == nil ? nil : node.name)
         let sending = SendingQueue(engine)
         engine.beforeClosing { @Sendable in sending.close($0) }
         let desk = UploadDesk(engine, in: folder, warn: warn)

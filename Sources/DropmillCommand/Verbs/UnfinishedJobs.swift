@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Files
 import Glibc
 import Journal
 import PipelineKit
@@ -11,6 +12,8 @@ struct UnfinishedJobs {
 
     let selection: JobSelection
     let folder: StateFolder
+    /// The node whose jobs alone are meant; nil: all jobs.
+    let node: String?
     let kind: PreviewVerb.Change
     /// How many are changed by one request, so that it stays short.
     let most: Int
@@ -19,7 +22,9 @@ struct UnfinishedJobs {
     func carryOut(
         _ change: ([JobID]) throws(ExitCode) -> (results: [Result], problem: String?)
     ) throws(ExitCode) {
-        let (found, problems) = try folder.read { journal throws(JournalError) in try find(in: journal) }
+        let (found, problems) = try folder.read { journal throws(JournalError) in
+            try atNode(try find(in: journal), in: journal)
+        }
         let records = selection.limited(found)
         for problem in problems { StandardError.print("error: \(problem)") }
         if records.isEmpty {
@@ -57,6 +62,21 @@ struct UnfinishedJobs {
             fflush(nil)
         }
         if !isComplete { throw ExitStatus.failure }
+    }
+
+    /// Those that the node has which is meant.
+    private func atNode(
+        _ all: (records: [JobRecord], problems: [String]), in journal: any JournalReading
+    ) throws(JournalError) -> (records: [JobRecord], problems: [String]) {
+        guard let node, let shared = journal as? any SharedJournal else { return all }
+        let names = try shared.names()
+        guard names.contains(node) else {
+            let hint = Suggestion.hint(for: node, orListing: names.sorted())
+            return ([], ["there is no node '\(EscapedText.of(node))'\(hint)"])
+        }
+        let own = Set(try shared.nodes().filter { $0.name == node }.map(\.incarnation))
+        let holders = try shared.holders(of: all.records.map(\.id))
+        return (all.records.filter { holders[$0.id].map(own.contains) ?? false }, all.problems)
     }
 
     private func find(in journal: any JournalReading) throws(JournalError) -> (records: [JobRecord], problems: [String])

@@ -2,7 +2,8 @@
 package import Journal
 import PipelineKit
 
-/// What people hold. It belongs to the engine, by the names of pipelines: each generation's runner is told.
+/// What people hold. It belongs to the engine, by the names of pipelines: each generation's runner is told. Where nodes
+/// share the journal it says what that is, and each node looks again and again.
 extension Engine {
     /// Holds pipelines, or lifts that, as a person orders: those with these names, or all. Returns when it is on record
     /// and in force. Blocks.
@@ -27,35 +28,64 @@ extension Engine {
     private nonisolated func carryOut(
         _ order: HoldOrder, _ names: [String], _ taken: DispatchGroup
     ) throws(EngineError) -> HoldChange {
-        let (state, loaded, before) = sync { engine in
-            (
-                engine.opened, engine.runners.map(\.pipeline.name) + engine.awaited.keys.sorted(),
-                Array(engine.holds.values)
-            )
+        let (state, loaded) = sync { engine in
+            (engine.opened, engine.runners.map(\.pipeline.name) + engine.awaited.keys.sorted())
         }
         guard let state else { throw .refused("the daemon is starting or stopping") }
+        let now = configuration.now()
+        let (before, nodes) = try orUnchanged { () throws(JournalError) in
+            (try known(to: state.journal).filter { !$0.isOver(at: now) }, try state.shared?.names() ?? [])
+        }
         let change: HoldChange
         do throws(HoldRefusal) {
-            change = try HoldChange(order, of: names, loaded: loaded, before: before, at: configuration.now())
+            change = try HoldChange(order, of: names, loaded: loaded, before: before, nodes: nodes, at: now)
         } catch {
             throw .refused(error.message)
         }
+        try orUnchanged { () throws(JournalError) in try state.journal.change(change) }
+        sync { $0.obey(change.done(to: before), by: order.by, taken) }
+        return change
+    }
+
+    private nonisolated func orUnchanged<Value>(
+        _ body: () throws(JournalError) -> Value
+    ) throws(EngineError) -> Value {
         do throws(JournalError) {
-            try state.journal.change(change)
+            return try body()
         } catch {
             throw EngineError(kind: .shortage, message: "\(error.message) Nothing was changed. \(error.remedy)")
         }
-        sync { $0.apply(change, by: order.by, taken) }
-        return change
+    }
+
+    /// What is held: others may have ordered it, too, where nodes share the journal.
+    private nonisolated func known(to journal: any Journal) throws(JournalError) -> [HoldRecord] {
+        guard journal is any SharedJournal else { return sync { $0.orders } }
+        return try journal.holds()
     }
 
     /// Lifts holds whose time is over. Where that cannot be written down their time says the same.
     func endHolds() {
         let now = configuration.now()
-        let change = HoldChange(over: holds.values.filter { $0.isOver(at: now) })
+        let change = HoldChange(over: orders.filter { $0.isOver(at: now) })
         guard !change.lifted.isEmpty else { return }
-        apply(change, by: nil)
+        obey(change.done(to: orders), by: nil)
         record { _ in change }
+    }
+
+    /// Does what was ordered elsewhere, where nodes share the journal. As long as that does not answer all stays as it
+    /// is.
+    func followOrders() {
+        guard let shared = opened?.shared, !isFollowingOrders else { return }
+        isFollowingOrders = true
+        holding.async { @Sendable [self] in
+            let found = try? shared.holds()
+            sync { engine in
+                engine.isFollowingOrders = false
+                guard let found, engine.opened != nil else { return }
+                let now = engine.configuration.now()
+                engine.obey(found.filter { !$0.isOver(at: now) }, by: "somebody on another host")
+            }
+        }
     }
 
     /// Has pipelines work within their hours alone.
@@ -69,7 +99,7 @@ extension Engine {
     }
 
     /// Writes all of them down again, in a journal that does not know them.
-    nonisolated func noteHolds() { record { engine in HoldChange(of: Array(engine.holds.values)) } }
+    nonisolated func noteHolds() { record { engine in HoldChange(of: engine.orders) } }
 
     private nonisolated func record(_ made: @escaping @Sendable (isolated Engine) -> HoldChange) {
         holding.async { @Sendable [self] in
@@ -82,16 +112,23 @@ extension Engine {
         }
     }
 
-    private func apply(_ change: HoldChange, by name: String?, _ taken: DispatchGroup = DispatchGroup()) {
-        for hold in change.lifted where holds[hold.pipeline] == hold {
-            holds[hold.pipeline] = nil
-            observer(.lifted(hold, by: name))
-            tell(hold.pipeline, taken)
+    /// Puts it in force before anything runs.
+    func adopt(_ orders: [HoldRecord], on node: String?) {
+        (self.orders, self.node) = (orders, node)
+        holds = orders.inForce(on: node)
+    }
+
+    /// `name`: who lifts what is not held any more, but for what is over.
+    private func obey(_ orders: [HoldRecord], by name: String?, _ taken: DispatchGroup = DispatchGroup()) {
+        let (before, now) = (holds, configuration.now())
+        adopt(orders, on: node)
+        for (pipeline, hold) in before.sorted(by: { $0.key < $1.key }) where holds[pipeline] == nil {
+            observer(.lifted(hold, by: hold.isOver(at: now) ? nil : name))
+            tell(pipeline, taken)
         }
-        for hold in change.held {
-            holds[hold.pipeline] = hold
+        for (pipeline, hold) in holds.sorted(by: { $0.key < $1.key }) where before[pipeline] != hold {
             observer(.held(hold))
-            tell(hold.pipeline, taken)
+            tell(pipeline, taken)
         }
         finishIfDone()
     }
@@ -103,19 +140,23 @@ extension Engine {
     ) throws(EngineError) -> Value {
         let renamed = pipelines.compactMap { new in new.formerly.map { (old: $0, new: new.name) } }
         let result: Result<Value, EngineError> = holding.sync {
-            let change = HoldChange(renamed: renamed, before: sync { $0.holds })
-            do throws(JournalError) {
-                if !change.lifted.isEmpty { try journal.change(change) }
+            do throws(EngineError) {
+                if !renamed.isEmpty { try orShortage { () throws(JournalError) in try pass(renamed, journal) } }
+                return .success(body())
             } catch {
-                return .failure(EngineError(kind: .shortage, message: "\(error.message) \(error.remedy)"))
+                return .failure(error)
             }
-            sync { engine in
-                for hold in change.lifted { engine.holds[hold.pipeline] = nil }
-                for hold in change.held { engine.holds[hold.pipeline] = hold }
-            }
-            return .success(body())
         }
         return try result.get()
+    }
+
+    private nonisolated func pass(_ renamed: [(old: String, new: String)], _ journal: any Journal) throws(JournalError)
+    {
+        let before = try known(to: journal)
+        let change = HoldChange(renamed: renamed, before: before)
+        guard !change.lifted.isEmpty else { return }
+        try journal.change(change)
+        sync { $0.adopt(change.done(to: before), on: $0.node) }
     }
 
     private func tell(_ name: String, _ taken: DispatchGroup) {

@@ -18,7 +18,7 @@ nonisolated extension Engine {
     }
 
     /// The state, and what the journal says of every job that is not over and of what people hold.
-    typealias Opening = (state: OpenedState, unfinished: [JobRecord], holds: [String: HoldRecord])
+    typealias Opening = (state: OpenedState, unfinished: [JobRecord], holds: [HoldRecord])
 
     /// Locks the state folder, opens the journal and begins a run. A damaged journal is set aside with a warning
     /// and replaced: the work folders know every job.
@@ -88,7 +88,7 @@ nonisolated extension Engine {
             let run = RunRecord(boot: boot, process: Int(getpid()), startedAt: .now())
             let lastRun = try journal.beginRun(run)
             let unfinished = try journal.unfinished()
-            let holds = Dictionary(try journal.holds().map { ($0.pipeline, $0) }) { first, _ in first }
+            let holds = try journal.holds()
             let state = OpenedState(
                 in: configuration.state, trusting: pipelines.flatMap(\.trust), members: configuration.members,
                 lock: lock, store: configuration.journal, journal: journal, lastRun: lastRun, boot: boot,

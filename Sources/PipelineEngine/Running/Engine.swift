@@ -48,8 +48,12 @@ package actor Engine: QueueActor {
     var past = RunSummary()
     /// What pipelines did lately, by their names.
     var lately: [String: Lately] = [:]
-    /// What people hold, by pipeline: whatever becomes of its runners.
+    /// What people hold, on any node, and what of that holds pipelines here: whatever becomes of their runners.
+    var orders: [HoldRecord] = []
     var holds: [String: HoldRecord] = [:]
+    /// What this node is called among others, and whether it is reading what was ordered there.
+    var node: String?
+    var isFollowingOrders = false
     /// Orders of people, one after the other.
     let holding = DispatchQueue(label: "dropmill.holds")
     /// The names of all that have been loaded.
@@ -117,7 +121,7 @@ package actor Engine: QueueActor {
     ) throws(EngineError) {
         try DescriptorLimit.check(pipelines: pipelines.count)
         let (state, unfinished, holds) = try openState()
-        sync { $0.holds = holds }
+        sync { $0.adopt(holds, on: state.shared?.node) }
         var prepared: [Prepared] = []
         do throws(EngineError) {
             reserved.note(state: configuration.state)
@@ -156,6 +160,9 @@ package actor Engine: QueueActor {
 
     /// Where changes are put on record; nil where the engine does not run.
     package nonisolated var auditTrail: (any AuditTrail)? { sync { $0.opened }?.journal }
+
+    /// The journal, where other nodes share it; nil where the engine does not run.
+    package nonisolated var sharedJournal: (any SharedJournal)? { sync { $0.opened }?.shared }
 
     /// Where messages wait until they are sent; nil where the engine does not run.
     package nonisolated var outbox: (any Outbox)? { sync { $0.opened }?.journal }
@@ -313,6 +320,7 @@ package actor Engine: QueueActor {
         ticker = executor.queue.every(Self.tick, from: .zero, leeway: .milliseconds(100)) { @Sendable [weak self] in
             self?.assumeIsolated { engine in
                 engine.endHolds()
+                engine.followOrders()
                 engine.keepHours()
                 engine.reportProgress()
                 engine.configuration.pulse(engine.presentHealth)

@@ -10,7 +10,7 @@ enum Schema {
         ("1 nodes", [nodes]), ("1 unfinished", unfinished), ("1 history", history), ("1 totals", totals),
         ("1 notes", notes), ("1 people", people), ("1 writing", [writing]), ("1 first", [first]),
         ("1 taking over", [takingOver]), ("1 sharing", sharing), ("1 files", files), ("1 days", days),
-        ("2 turns", turns), ("2 slots", slots),
+        ("2 turns", turns), ("2 slots", slots), ("2 holds of nodes", [nodeHolds]), ("2 requests", requests),
     ]
 
     /// The name of the last one.

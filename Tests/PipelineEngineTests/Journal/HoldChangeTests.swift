@@ -10,16 +10,22 @@ import Testing
 @Suite("Holds on record") struct HoldChangeTests {
     private static let noon = JournalSamples.time(43_200)
 
-    private func hold(_ pipeline: String, until: Timestamp? = nil, reason: String = "") -> HoldRecord {
+    private func hold(
+        _ pipeline: String, _ kind: HoldRecord.Kind = .pause, until: Timestamp? = nil, reason: String = "",
+        on node: String? = nil
+    ) -> HoldRecord {
         HoldRecord(
-            pipeline: pipeline, kind: .pause, by: "anna", user: 1000, since: Self.noon, until: until, reason: reason)
+            pipeline: pipeline, kind: kind, by: "anna", user: 1000, since: Self.noon, until: until, reason: reason,
+            on: node)
     }
 
     private func change(
-        _ kind: HoldRecord.Kind?, _ names: [String], before: [HoldRecord] = [], for time: Duration? = nil
+        _ kind: HoldRecord.Kind?, _ names: [String], before: [HoldRecord] = [], for time: Duration? = nil,
+        on node: String? = nil
     ) throws(HoldRefusal) -> HoldChange {
-        let order = try HoldOrder(kind, by: "bob", user: 7, reason: "RIP is down", for: time)
-        return try HoldChange(order, of: names, loaded: ["scans", "press"], before: before, at: Self.noon)
+        let order = try HoldOrder(kind, by: "bob", user: 7, reason: "RIP is down", for: time, on: node)
+        return try HoldChange(
+            order, of: names, loaded: ["scans", "press"], before: before, nodes: ["mill-1", "mill-2"], at: Self.noon)
     }
 
     @Test("Named pipelines are held, or all that are loaded")
@@ -39,10 +45,13 @@ import Testing
     func renamed() {
         let names = [(old: "press", new: "print"), (old: "gone", new: "new"), (old: "free", new: "other")]
         let held = [hold("press"), hold("gone", reason: "old"), hold("new", reason: "new")]
-        let change = HoldChange(
-            renamed: names, before: Dictionary(uniqueKeysWithValues: held.map { ($0.pipeline, $0) }))
+        let change = HoldChange(renamed: names, before: held)
         #expect(change.lifted == Array(held.prefix(2)))
         #expect(change.held == [hold("print")])
+        // On each node for itself.
+        let own = HoldChange(renamed: names, before: held + [hold("gone", on: "mill-2")])
+        #expect(own.held == [hold("print"), hold("new", on: "mill-2")])
+        #expect(own.done(to: held) == [hold("new", reason: "new"), hold("print"), hold("new", on: "mill-2")])
     }
 
     @Test("What holds them is lifted, also of pipelines that are not loaded")
@@ -52,6 +61,41 @@ import Testing
         #expect(Set(all.lifted.map(\.pipeline)) == ["press", "gone"] && all.free == [])
         let some = try change(nil, ["press", "scans"], before: before)
         #expect(some.lifted == [before[0]] && some.free == ["scans"])
+    }
+
+    @Test("What holds one node stands beside what holds all, and goes with it")
+    func nodes() throws {
+        let one = try change(.pause, ["press"], before: [hold("press")], on: "mill-2")
+        #expect(one.held.map(\.node) == ["mill-2"])
+        #expect(one.lines == ["press: paused on mill-2 by bob: RIP is down"])
+        let before = [hold("press", .drain), hold("press", on: "mill-1"), hold("scans", on: "mill-2")]
+        #expect(try change(nil, [], before: before).lifted.count == 3)
+        #expect(try change(nil, ["scans"], before: before).lines == ["scans: resumed on mill-2"])
+        let own = try change(nil, ["press"], before: before, on: "mill-1")
+        #expect(own.lifted == [before[1]] && own.kept == [before[0]] && own.free.isEmpty)
+        #expect(
+            own.rest(at: JournalSamples.time(43_200 + 720)) == [
+                "press: drained by anna 12 min ago, on all nodes; 'dropmill resume' without --node lifts that"
+            ])
+        #expect(try change(nil, ["scans"], before: before, on: "mill-1").free == ["scans"])
+        let error = #expect(throws: HoldRefusal.self) { try change(.pause, [], on: "mill-3") }
+        #expect(error?.message.hasPrefix("there is no node 'mill-3'; did you mean 'mill-") ?? false)
+    }
+
+    @Test("On a node what holds more counts, and what holds longer")
+    func inForce() {
+        let (early, late) = (JournalSamples.time(50_000), JournalSamples.time(60_000))
+        func counts(_ holds: HoldRecord...) -> Bool {
+            [holds, holds.reversed()].allSatisfy { $0.inForce(on: "mill-1") == ["a": holds[0]] }
+        }
+        #expect(counts(hold("a", on: "mill-1"), hold("a", .drain)))
+        #expect(counts(hold("a"), hold("a", .drain, on: "mill-1")))
+        #expect(counts(hold("a"), hold("a", until: late, on: "mill-1")))
+        #expect(counts(hold("a", until: late, on: "mill-1"), hold("a", until: early)))
+        #expect(counts(hold("a", until: early), hold("a", until: early, on: "mill-1")))
+        #expect(counts(hold("a", .drain), hold("a", on: "mill-2")))
+        #expect([hold("a", on: "mill-2")].inForce(on: "mill-1").isEmpty)
+        #expect([hold("a", on: "mill-2")].inForce(on: nil).isEmpty)
     }
 
     @Test("An unknown name refuses all")
