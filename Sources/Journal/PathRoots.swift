@@ -1,4 +1,5 @@
 import Files
+import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -44,12 +45,16 @@ package struct PathRoots: Sendable, Equatable {
 extension FilePath {
     /// What leads to it from that folder; nil where it is not in it. By bytes: it is asked for every job.
     fileprivate func way(from folder: FilePath) -> FilePath? {
-        withBytes { path in
-            folder.withBytes { folder in
-                guard path.starts(with: folder) else { return nil }
-                let (slash, rest) = (UInt8(ascii: "/"), path.dropFirst(folder.count))
-                guard rest.isEmpty || rest.first == slash || folder.last == slash else { return nil }
-                return FilePath(bytes: rest.drop { $0 == slash })
+        withPlatformString { path in
+            folder.withPlatformString { folder in
+                let (slash, length) = (CChar(bitPattern: UInt8(ascii: "/")), strlen(folder))
+                guard strncmp(path, folder, length) == 0 else { return nil }
+                var rest = path + length
+                guard rest.pointee == 0 || rest.pointee == slash || length > 0 && folder[length - 1] == slash else {
+                    return nil
+                }
+                while rest.pointee == slash { rest += 1 }
+                return FilePath(platformString: rest)
             }
         }
     }
