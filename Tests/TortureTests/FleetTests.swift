@@ -11,10 +11,11 @@ extension Torture {
         private static let seed =
             getenv("DROPMILL_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64.random(in: 1...999_999)
 
-        @Test func nothingIsLostOrPublishedTwice() async throws {
+        /// `isQuick`: whether small drops take the quick lane.
+        @Test(arguments: [false, true]) func nothingIsLostOrPublishedTwice(isQuick: Bool) async throws {
             let (kills, sleeps, partitions, restarts) = Torture.isLong ? (200, 100, 20, 5) : (6, 5, 2, 1)
             var generator = SeededGenerator(seed: Self.seed)
-            Torture.say("a fleet with DROPMILL_SEED=\(Self.seed)")
+            Torture.say("a \(isQuick ? "quick" : "slow") fleet with DROPMILL_SEED=\(Self.seed)")
             let scratch = try ScratchFolder()
             // Not where the nodes see it.
             let root = try scratch.makeFolder("share")
@@ -25,7 +26,8 @@ extension Torture {
             for view in [root] + views {
                 var seen = Mill(at: view)
                 seen.pipelines = try scratch.makeFolder("pipelines-\(pipelines.count)")
-                try seen.build(quiet: "50ms", ["retry: { attempts: 100 }"], first: Self.slow, keepsLists: false)
+                let first = isQuick ? nil : Self.slow
+                try seen.build(quiet: "50ms", ["retry: { attempts: 100 }"], first: first, keepsLists: false)
                 pipelines.append(seen.pipelines)
             }
             let server = try PostgresServer()
@@ -37,11 +39,12 @@ extension Torture {
             deeds.shuffle(using: &generator)
             var number = 0
             for deed in deeds {
-                for _ in 0..<Int.random(in: 4...30, using: &generator) {
+                // Quick ones are to be at work, too, whatever happens then.
+                for _ in 0..<Int.random(in: isQuick ? 20...90 : 4...30, using: &generator) {
                     number += 1
                     try Self.drop(number, into: &fleet.mill, &generator)
                 }
-                let pause = Duration.milliseconds(Int.random(in: 50...900, using: &generator))
+                let pause = Duration.milliseconds(Int.random(in: isQuick ? 10...200 : 50...900, using: &generator))
                 var ended: [String] = []
                 _ = try await eventually(within: pause) {
                     ended = try fleet.ended()

@@ -63,16 +63,24 @@ struct FairLines: Sendable {
         lines[joined, default: ReadyLine(by: order)].add(path, fingerprint, known: known, held: held)
     }
 
-    private mutating func move(_ path: DropPath, to place: FairOrder.Place) {
+    /// `ticket`: with which it ages; 0: it does not.
+    private mutating func move(_ path: DropPath, to place: FairOrder.Place, _ ticket: Aging<DropPath>.Ticket = 0) {
         guard let old = places[path], let line = lines[old.place], let drop = line.drop(path) else { return }
         remove(path)
-        insert(path, drop.fingerprint, known: drop.known, held: drop.held, at: place, of: old.producer, 0)
+        insert(path, drop.fingerprint, known: drop.known, held: drop.held, at: place, of: old.producer, ticket)
     }
 
     /// Puts a drop before or behind all others, those that come later too. Whether it is there.
     mutating func bump(_ path: DropPath, last isLast: Bool) -> Bool {
         move(path, to: FairOrder.Place(isLast ? .last : .first, of: ""))
         return places[path].map { lines[$0.place]?.bump(path, last: isLast) ?? false } ?? false
+    }
+
+    /// Has a drop of the usual level let others go before it. Whether that is news.
+    mutating func yield(_ path: DropPath) -> Bool {
+        guard let waiting = places[path], waiting.place.level == .usual else { return false }
+        move(path, to: FairOrder.Place(.yielding, of: waiting.place.producer), waiting.ticket)
+        return true
     }
 
     /// Nothing passes those any more that have waited for long enough.

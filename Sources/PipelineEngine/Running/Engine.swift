@@ -74,6 +74,7 @@ package actor Engine: QueueActor {
     var ticker: (any DispatchSourceTimer)?
     /// Slots of stages that this node has with others.
     var fleet: FleetSlots?
+    let livingNodes = LivingNodes()
     /// Looks after other nodes.
     var takeover: Takeover?
     /// How long the end waits for what does not answer.
@@ -209,7 +210,7 @@ package actor Engine: QueueActor {
         let mailbox = mailbox
         let intake = Intake(
             spool: spool, events: events, ids: ids, once: configuration.once, judge: configuration.judge,
-            slots: slots, node: NodeStanding(opened.shared)
+            slots: slots, node: NodeStanding(opened.shared, among: livingNodes)
         ) { message in
             mailbox.post(.intake(id, message))
         }

@@ -138,7 +138,7 @@ actor Intake: QueueActor {
         formats = FormatCheck.reading(
             of: spool.pipeline.name, in: spool.pipeline.inbox, limits: rule.limits, by: judge, for: executor.queue)
         examiner = Examiner(of: spool, digests, formats)
-        ready = ReadyQueue(of: spool.pipeline)
+        ready = ReadyQueue(of: spool.pipeline, yields: node.isShared)
         quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         limit = ClaimLimit(spool.pipeline.limit)

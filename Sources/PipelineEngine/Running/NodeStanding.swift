@@ -1,11 +1,20 @@
+import Files
 import Journal
 import PipelineKit
 
 /// How this process stands among those that share the journal, where there are others.
 struct NodeStanding: Sendable {
     private let shared: (any SharedJournal)?
+    private let others: LivingNodes
 
-    init(_ shared: (any SharedJournal)? = nil) { self.shared = shared }
+    init(_ shared: (any SharedJournal)? = nil, among others: LivingNodes = LivingNodes()) {
+        (self.shared, self.others) = (shared, others)
+    }
+
+    var isShared: Bool { shared != nil }
+
+    /// Whether a drop is this node's to claim before others do.
+    func isOwn(_ path: DropPath) -> Bool { others.isOwn(path) }
 
     /// Whether what is claimed is this node's to claim.
     func mayAct() -> Bool { shared?.mayAct ?? true }

@@ -132,6 +132,7 @@ actor Takeover: QueueActor {
         among others: [String], at now: MonotonicTime
     ) throws(JournalError) -> (names: [String], nodes: Int) {
         let nodes = try journal.nodes()
+        engine.livingNodes.note(nodes.filter(\.isAlive).map(\.incarnation), own: journal.incarnationID)
         let known = Dictionary(nodes.map { ($0.incarnation, $0.isDead) }) { first, _ in first }
         let names = others.filter { other in
             if let isDead = known[other] { return isDead }
@@ -183,7 +184,7 @@ actor Takeover: QueueActor {
         for (id, others) in holders where !ways.contains(id) && held[id] == nil && coming[id] == nil {
             guard let other = others.first(where: gone.contains) else { continue }
             // Who has it fetches the rest of it, too, or whoever takes it over from that one.
-            if let record = try journal.job(id), !record.state.isFinal {
+            if try isOnRecord(id) {
                 held[id] = now
                 continue
             }
@@ -203,6 +204,14 @@ actor Takeover: QueueActor {
             }
         }
         remains = left
+    }
+
+    /// Whether a job that is not over has that folder, which may bear an earlier one's name.
+    private func isOnRecord(_ folder: JobID) throws(JournalError) -> Bool {
+        if let record = try journal.job(folder), !record.state.isFinal { return true }
+        var query = JobQuery()
+        (query.slot, query.states, query.limit) = (folder, JobRecord.State.unfinished, 1)
+        return try !journal.jobs(query).isEmpty
     }
 
     /// Brings what there is of jobs here. Returns whether anything came.
@@ -236,7 +245,7 @@ actor Takeover: QueueActor {
     ) {
         let recovery = Recovery(
             of: spool.pipeline, in: spool.work,
-            lastRun: RunRecord(boot: "", process: 0, startedAt: .now(), hasSlots: false), boot: "-")
+            lastRun: RunRecord(boot: "", process: 0, startedAt: .now()), boot: "-")
         let record = job.record.map(folders.rebased)
         let folder = record?.folder ?? id
         do throws(IOError) {

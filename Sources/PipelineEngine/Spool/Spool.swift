@@ -50,9 +50,7 @@ package struct Spool: Sendable {
         bounds = IntentBounds(of: pipeline)
         self.work = work
         sight = WriterSight(of: pipeline.inbox, isPatient: true)
-        // Its record of what is about to be moved is a file, and others are to know of that.
-        let rule = work.incarnation == nil ? LaneRule(of: pipeline) : nil
-        lane = rule.flatMap { LaneRule.farFolder(of: pipeline) == nil ? $0 : nil }
+        lane = LaneRule(of: pipeline).flatMap { LaneRule.farFolder(of: pipeline) == nil ? $0 : nil }
     }
 
     /// The same, whose pipeline has another work folder by now.

@@ -8,7 +8,7 @@ extension WorkFolder {
     static func keepsSlots(for pipeline: Pipeline) -> Bool { !pipeline.allStages.contains { $0.stage.tellsJob } }
 
     func keepSlots(for pipeline: Pipeline) {
-        let free = slots.keep(incarnation == nil && Self.keepsSlots(for: pipeline)).map(folder)
+        let free = slots.keep(Self.keepsSlots(for: pipeline)).map(folder)
         guard !free.isEmpty else { return }
         // Nobody waits for that: their file system may not answer.
         DispatchQueue(label: "dropmill.\(pipeline.name).slots").async {
