@@ -23,13 +23,14 @@ struct JobBatch {
         self.jobs = jobs
     }
 
-    /// Has them written, by a column each of their values.
-    func query(by incarnation: Incarnation, _ tokens: [JobID: Int64]) -> PostgresQuery {
+    /// Has them written, by a column each of their values. `turn`: grows with each writing of the incarnation.
+    func query(by incarnation: Incarnation, _ tokens: [JobID: Int64], in turn: Int64) -> PostgresQuery {
         func column(_ value: (JobRecord) -> (any PostgresValue)?) -> PostgresColumn { PostgresColumn(jobs.map(value)) }
         return PostgresQuery(
             """
-            SELECT fenced FROM write_jobs_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-            $17, $18, $19, $20, $21)
+            SELECT fenced FROM take_turn_1($1, $22) AS turn (me) CROSS JOIN LATERAL \
+            write_jobs_1(turn.me, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
+            $20, $21)
             """,
             [
                 incarnation.id, column(\.id.text), column { tokens[$0.id] ?? 0 }, column(\.pipeline),
@@ -41,6 +42,7 @@ struct JobBatch {
                 column { $0.original.map { Array($0.bytes) } },
                 column { Int64(bitPattern: $0.identity.inode) }, column(\.drop.size),
                 column { $0.modified.map { Timestamp($0).nanoseconds } }, column(\.definition.text), column(Self.text),
+                turn,
             ])
     }
 

@@ -79,8 +79,9 @@ extension PostgresJournal {
             try commits.exchange([
                 PostgresQuery(
                     """
-                    DELETE FROM nodes WHERE dead_at < clock_timestamp() - interval '30 days' \
-                    AND NOT EXISTS (SELECT FROM unfinished u WHERE u.node = incarnation)
+                    WITH gone AS (DELETE FROM nodes WHERE dead_at < clock_timestamp() - interval '30 days' \
+                    AND NOT EXISTS (SELECT FROM unfinished u WHERE u.node = incarnation) RETURNING incarnation) \
+                    DELETE FROM turns USING gone WHERE turns.incarnation = gone.incarnation
                     """),
                 PostgresQuery(
                     """

@@ -17,7 +17,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
     let commits: PostgresConnection
     let leases: PostgresConnection
     let readings: PostgresConnection
-    /// For slots that nodes have together; made where a pipeline has a stage with such.
+    /// For slots that nodes have together, and for who lists an inbox; made where a pipeline wants such.
     let turns: PostgresConnection
     /// Of jobs that this node has taken over; of all others it is 0.
     let tokens = Mutex<[JobID: Int64]>([:])
@@ -61,14 +61,13 @@ package final class PostgresJournal: EngineJournal, Sendable {
                 """, incarnation.node, pipeline.name, incarnation.host, Array(pipeline.inbox.bytes),
                 pipeline.updatedAt.nanoseconds, json.string)
         }
-        // Last: it locks the node's row until all is committed, and a process may stand still between any two of them.
-        if !batch.jobs.isEmpty { queries.append(batch.query(by: incarnation, tokens.withLock { $0 })) }
-        guard !queries.isEmpty else { return [] }
+        guard !queries.isEmpty || !batch.jobs.isEmpty else { return [] }
         func send() throws(JournalError) -> [PostgresRow] {
             try turn.withLock { turn throws(JournalError) in
                 turn += 1
-                let first = PostgresQuery("SELECT take_turn_1($1, $2)", incarnation.id, turn)
-                let all = batch.jobs.isEmpty ? queries : [first] + queries
+                // Last: it locks rows of the node until all is committed, and a process may stand still before.
+                let last = batch.jobs.isEmpty ? [] : [batch.query(by: incarnation, tokens.withLock { $0 }, in: turn)]
+                let all = queries + last
                 return try again("write") { () throws(PostgresError) in try commits.exchange(all).last ?? [] }
             }
         }

@@ -133,4 +133,20 @@ import Testing
         try scratch.write(try #require(recorded), to: "other/share")
         try check(in: other)
     }
+
+    @Test func foldersServeJobAfterJobWhereNoStageTellsOfOneWithoutARow() {
+        let quick = Self.pipeline(scratch)
+        var slow = quick
+        slow.stages = [.fake { (payload, _) throws(Failure) in payload }]
+        #expect(WorkFolder.keepsSlots(for: slow, isShared: false) && !WorkFolder.keepsSlots(for: slow, isShared: true))
+        #expect(WorkFolder.keepsSlots(for: quick, isShared: true))
+    }
+
+    @Test func whatIsEmptyGoesBeforeAnybodyIsAskedOfIt() throws {
+        let (used, free) = (ids.next(), ids.next())
+        try leave("drop", of: used, at: "dead")
+        try scratch.makeFolder(".dropmill/a/nodes/dead/active/\(free.text)")
+        try folders.removeEmpty(of: "dead")
+        #expect(try folders.jobs(of: "dead") == [used])
+    }
 }

@@ -130,7 +130,7 @@ extension Intake {
     ) throws(IOError) {
         var bytes: Int64 = 0
         while mayClaim, claims.count + quick.count < Self.batch, bytes < QuickLane.mostBytes, let next = ready.first() {
-            if !node.isOwn(next.path), ready.yield(next.path) { continue }
+            if lead == nil, !node.isOwn(next.path), ready.yield(next.path) { continue }
             let isQuick = lane(for: next) != nil
             let (arrival, producer) = (ready.firstArrival, producer(of: next.path))
             ready.removeFirst()

@@ -106,6 +106,8 @@ actor Takeover: QueueActor {
         let now = MonotonicTime.now()
         let gone = try gone(among: others, at: now)
         try takeRows(of: spool.pipeline, from: dead, of: gone.nodes, at: now)
+        // There may be thousands for jobs to come, of which nobody is to be asked.
+        for other in gone.names { folders.removeEmpty(of: other) }
         var holders = folders.holders(among: others)
         if adopting { try adopt(for: spool, from: Set(gone.names), holders, folders, at: now) }
         // Again as long as something comes: others may be at it, too.

@@ -153,10 +153,13 @@ struct NodeFolders {
     /// Removes what is empty of a dead one's folders for jobs, from the inside out: a claim by one who slept may land
     /// in them late, and is found then. Returns whether there are none any more.
     func isDone(_ other: String) -> Bool {
-        for id in jobs(of: other) { Self.remove(folder(id, of: other)) }
+        removeEmpty(of: other)
         Self.remove(active(other))
         return Folder.kind(of: active(other)) == nil
     }
+
+    /// Removes a dead one's folders for jobs that nothing is in.
+    func removeEmpty(of other: String) { for id in jobs(of: other) { Self.remove(folder(id, of: other)) } }
 
     /// Removes all else of a dead one that has no folders for jobs any more, but for what was set aside for people.
     func remove(_ other: String) {

@@ -68,7 +68,7 @@ package final class WorkFolder: Sendable {
         }
         place = Mutex(taken)
         // Until a job has a row only its folder's name keeps its id.
-        slots = Slots(areKept: Self.keepsSlots(for: pipeline))
+        slots = Slots(areKept: Self.keepsSlots(for: pipeline, isShared: incarnation != nil))
         inbox = Mutex(InboxIdentity(of: pipeline.inbox))
     }
 

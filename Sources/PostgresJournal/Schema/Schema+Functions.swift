@@ -137,16 +137,17 @@ extension Schema {
     static let turns = [
         """
         CREATE TABLE turns (
-            incarnation text COLLATE "C" PRIMARY KEY REFERENCES nodes ON DELETE CASCADE,
+            incarnation text COLLATE "C" PRIMARY KEY,
             number bigint NOT NULL
         )
         """,
         """
-        CREATE FUNCTION take_turn_1(me text, mine bigint) RETURNS void LANGUAGE plpgsql AS $$
+        CREATE FUNCTION take_turn_1(me text, mine bigint) RETURNS text LANGUAGE plpgsql AS $$
         BEGIN
             INSERT INTO turns AS t VALUES (me, mine)
                 ON CONFLICT (incarnation) DO UPDATE SET number = mine WHERE t.number <= mine;
             IF NOT FOUND THEN RAISE EXCEPTION 'what is written comes late'; END IF;
+            RETURN me;
         END $$
         """,
     ]

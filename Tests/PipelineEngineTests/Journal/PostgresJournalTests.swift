@@ -147,9 +147,7 @@ struct PostgresJournalTests {
         }
         // What it sent is on its way; meanwhile the same, and what follows, goes another one.
         (job.state, job.finishedAt) = (.processed, JournalSamples.time(2))
-        _ = try direct.exchange([
-            PostgresQuery("SELECT take_turn_1($1, 3)", incarnation.id), JobBatch([job]).query(by: incarnation, [:]),
-        ])
+        _ = try direct.query(JobBatch([job]).query(by: incarnation, [:], in: 3))
         proxy.mend()
         _ = await late
         #expect(try slow.job(job.id)?.state == .processed)
@@ -189,8 +187,8 @@ struct PostgresJournalTests {
             """, in: place)
         var ended = jobs
         for place in 0..<25 { (ended[place].state, ended[place].finishedAt) = (.processed, JournalSamples.time(9)) }
-        for batch in [jobs, ended] {
-            let query = JobBatch(batch).query(by: try #require(journal.incarnation), [:])
+        for (number, batch) in [jobs, ended].enumerated() {
+            let query = JobBatch(batch).query(by: try #require(journal.incarnation), [:], in: Int64(100 + number))
             var sql = query.sql
             for (number, value) in query.values.enumerated().reversed() {
                 let text = value.map { "'\($0.replacing("'", with: "''"))'" } ?? "NULL"
