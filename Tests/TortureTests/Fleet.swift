@@ -14,6 +14,7 @@ struct Fleet {
         /// Its way to the database.
         let network: SocketProxy
         let journal: String
+        let fault: Faultline?
         fileprivate(set) var process: DropmillProcess
         /// When it goes on that stands still.
         fileprivate(set) var wakes: MonotonicTime?
@@ -35,7 +36,7 @@ struct Fleet {
     var mill: Mill
     private(set) var nodes: [Node] = []
     private(set) var kills = 0, sleeps = 0, partitions = 0
-    private let fault: Faultline?
+    private let pipelines: [FilePath]
     let server: PostgresServer
     let journal: String
 
@@ -44,24 +45,28 @@ struct Fleet {
     init(
         _ mill: Mill, of count: Int, with pipelines: [FilePath], _ server: PostgresServer, _ fault: Faultline? = nil
     ) throws {
-        self.mill = mill
-        self.fault = fault
-        self.server = server
+        (self.mill, self.pipelines, self.server) = (mill, pipelines, server)
         journal = try server.schema()
-        for number in 1...count {
-            let (name, own) = ("node-\(number)", pipelines[number % pipelines.count])
-            let (folder, socket) = (mill.logs.appending("way-\(number)"), ".s.PGSQL.5432")
-            try Folder.make(folder)
-            let network = try SocketProxy(at: folder.appending(socket), before: server.folder.appending(socket))
-            let place = journal.replacing("host=\(server.folder)", with: "host=\(folder)")
-            nodes.append(
-                Node(
-                    name: name, pipelines: own, network: network, journal: place,
-                    process: try start(name, own, place)))
-        }
+        for _ in 0..<count { try add(fault) }
     }
 
-    private func start(_ name: String, _ pipelines: FilePath, _ journal: String) throws -> DropmillProcess {
+    /// Starts one more. `fault`: what happens to it, and to those that are started in its place.
+    mutating func add(_ fault: Faultline? = nil) throws {
+        let number = nodes.count + 1
+        let (name, own) = ("node-\(number)", pipelines[number % pipelines.count])
+        let (folder, socket) = (mill.logs.appending("way-\(number)"), ".s.PGSQL.5432")
+        try Folder.make(folder)
+        let network = try SocketProxy(at: folder.appending(socket), before: server.folder.appending(socket))
+        let place = journal.replacing("host=\(server.folder)", with: "host=\(folder)")
+        nodes.append(
+            Node(
+                name: name, pipelines: own, network: network, journal: place, fault: fault,
+                process: try start(name, own, place, fault)))
+    }
+
+    private func start(
+        _ name: String, _ pipelines: FilePath, _ journal: String, _ fault: Faultline?
+    ) throws -> DropmillProcess {
         try DropmillProcess(
             [
                 "run", pipelines.string, "--state-dir", mill.logs.appending("state-\(name)").string,
@@ -72,7 +77,7 @@ struct Fleet {
     /// Starts a process in place of one that has ended.
     private mutating func restart(_ number: Int) throws {
         let node = nodes[number]
-        nodes[number].process = try start(node.name, node.pipelines, node.journal)
+        nodes[number].process = try start(node.name, node.pipelines, node.journal, node.fault)
         nodes[number].wakes = nil
     }
 
@@ -140,10 +145,12 @@ struct Fleet {
         return names
     }
 
+    mutating func hasEnded(_ number: Int) throws -> Bool { try nodes[number].process.hasEnded() }
+
     /// Ends all in order.
     mutating func end() throws {
         try wake(all: true)
-        for number in nodes.indices { try nodes[number].process.send(SIGTERM) }
+        for number in nodes.indices where try !hasEnded(number) { try nodes[number].process.send(SIGTERM) }
         for number in nodes.indices { _ = try nodes[number].process.wait() }
         for node in nodes { node.network.stop() }
     }

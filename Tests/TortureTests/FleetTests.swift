@@ -40,7 +40,7 @@ extension Torture {
             var number = 0
             for deed in deeds {
                 // Quick ones are to be at work, too, whatever happens then.
-                for _ in 0..<Int.random(in: isQuick ? 20...90 : 4...30, using: &generator) {
+                for _ in 0..<Int.random(in: isQuick ? 10...40 : 4...30, using: &generator) {
                     number += 1
                     try Self.drop(number, into: &fleet.mill, &generator)
                 }

@@ -7,7 +7,7 @@ extension Torture {
     /// Calls that are made and say that they failed, as one does over a network whose answer was lost, or that was
     /// asked twice: nothing is lost, nothing is published twice, and all is settled in the same run.
     @Suite(.enabled(if: Faultline.isPossible, "\(Faultline.skip)")) struct LostAnswerTests {
-        private static let calls = [
+        static let calls = [
             "mkdir", "mkdirat", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "rmdir",
         ]
 
