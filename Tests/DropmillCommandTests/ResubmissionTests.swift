@@ -1,6 +1,8 @@
+import Dispatch
 import Files
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -43,6 +45,25 @@ import Testing
         #expect(try scratch.text("inbox/report.pdf") == "contents of 1")
         #expect(try scratch.tree("failed") == [])
         #expect(try claim(2, scratch.path("inbox/report.pdf")).retryOf == failed.id)
+    }
+
+    @Test func ofSeveralAtOnceOneSendsAndIsKnownAgain() throws {
+        let place = scratch.path("inbox/report.pdf")
+        for number in 1...40 {
+            let failed = try fixture.failedJob(number)
+            try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
+            let sent = Mutex(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { [fixture] _ in
+                guard var one = try? Resubmission(fixture.journal), let found = try? one.find([failed.id.text]) else {
+                    return
+                }
+                for record in found { one.sendIn(record) }
+                sent.withLock { [one] in $0 += one.sent.count }
+            }
+            #expect(sent.withLock { $0 } == 1)
+            #expect(try claim(1000 + number, place).retryOf == failed.id)
+            try Folder.remove(place)
+        }
     }
 
     @Test func takenNamesAreNumbered() throws {

@@ -202,6 +202,7 @@ package struct Resubmission {
         }
         // What was noted, and did not come into the inbox after all, is taken back: its inode may be another's one day.
         var noted: [FileIdentity] = []
+        let original = record.original.flatMap { FileIdentity.of($0) }
         do throws(SendBack.Refusal) {
             let note = { (note: SendBack.Note) throws(SendBack.Refusal) in
                 try write(note, of: record)
@@ -219,7 +220,10 @@ package struct Resubmission {
             leftover = forget(noted.dropLast(), of: record) ?? leftover
             sent.append(Sent(record: record, path: result.path, leftover: leftover))
         } catch {
-            report(record, [error.message, forget(noted[...], of: record)].compactMap { $0 }.joined(separator: "; "))
+            // What is not in its place any more was sent in by another one, whose note this is, too.
+            let isThere = record.original.flatMap { FileIdentity.of($0) } == original
+            let own = noted.filter { isThere || $0 != original }
+            report(record, [error.message, forget(own[...], of: record)].compactMap { $0 }.joined(separator: "; "))
         }
     }
 
