@@ -48,11 +48,9 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
     /// Who has the slots that nodes have together, and who waits for one.
     func slotsInUse() throws(JournalError) -> [SlotUse]
 
-    /// Takes or keeps the lead in listing a pipeline's inbox, which holds for some seconds, or until this node is dead
-    /// or gives it up. Returns false where another one has it.
-    func takeLead(of pipeline: String) throws(JournalError) -> Bool
-
-    func leaveLead(of pipeline: String) throws(JournalError)
+    /// Takes the lead in listing a pipeline's inbox, or keeps it. Returns whether it is this node's, for some seconds.
+    /// Where it is not `isWanted` it is whoever's wants it, and until then this node's, so that somebody lists.
+    func takeLead(of pipeline: String, isWanted: Bool) throws(JournalError) -> Bool
 
     /// Ends this incarnation: whoever comes may take over what it has left. `endRun` does that, too.
     func leave() throws(JournalError)

@@ -16,16 +16,8 @@ extension PostgresJournal {
     /// For how long the lead in listing an inbox is: its node asks again within that.
     private static let leadTime = "6 seconds"
 
-    package func takeLead(of pipeline: String) throws(JournalError) -> Bool {
-        try takes("scan of \(pipeline)", for: Self.leadTime, turns)
-    }
-
-    package func leaveLead(of pipeline: String) throws(JournalError) {
-        guard let incarnation else { throw isForReading }
-        _ = try ask(
-            "write", turns,
-            PostgresQuery(
-                "DELETE FROM duties WHERE name = $1 AND incarnation = $2", "scan of \(pipeline)", incarnation.id))
+    package func takeLead(of pipeline: String, isWanted: Bool) throws(JournalError) -> Bool {
+        try takes("scan of \(pipeline)", for: isWanted ? Self.leadTime : "0", turns)
     }
 
     /// Whether that is this node's to do.

@@ -171,6 +171,17 @@ struct NodeTests: DaemonTests {
         try stop(&first)
         try drop("6")
         #expect(await eventually { done("6") }, "\(second.transcript)")
+        // Where no node may claim, one lists all the same.
+        #expect(try run("pause", "a", "--journal", place).status == 0)
+        #expect(try await eventually { try second.hasLogged("held") }, "\(second.transcript)")
+        try drop("7")
+        #expect(
+            try await eventually {
+                try run("explain", "pipelines/a-in/7", "--state-dir", "state-second", "pipelines").text.contains(
+                    "paused")
+            })
+        #expect(try run("resume", "a", "--journal", place).status == 0)
+        #expect(await eventually { done("7") }, "\(second.transcript)")
         try stop(&second)
     }
 

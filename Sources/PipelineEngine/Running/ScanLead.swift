@@ -18,12 +18,12 @@ final class ScanLead: Sendable {
         queue = DispatchQueue(label: "dropmill.\(pipeline).lead")
     }
 
-    /// Takes the lead, keeps it, or gives it up where it is not wanted. `answer`: whether it is this node's.
+    /// Takes the lead, or keeps it; where it is not wanted only as long as no other node wants it. `answer`: whether it
+    /// is this node's.
     func ask(isWanted: Bool, _ answer: @escaping @Sendable (Bool) -> Void) {
         queue.async { @Sendable [self] in
             do throws(JournalError) {
-                if !isWanted { try journal.leaveLead(of: pipeline) }
-                answer(isWanted ? try journal.takeLead(of: pipeline) : false)
+                answer(try journal.takeLead(of: pipeline, isWanted: isWanted))
             } catch {
                 // Whoever writes tells of it. Another one may have it by now.
                 answer(false)

@@ -109,18 +109,21 @@ struct PostgresSlotsTests {
     func lead() throws {
         let (first, second) = (try open("a"), try open("b"))
         defer { [first, second].forEach { $0.close() } }
-        #expect(try first.takeLead(of: "scans") && !second.takeLead(of: "scans"))
-        #expect(try first.takeLead(of: "scans") && second.takeLead(of: "others"))
-        try second.leaveLead(of: "scans")
-        #expect(try !second.takeLead(of: "scans"), "it is not its own")
-        try first.leaveLead(of: "scans")
-        #expect(try second.takeLead(of: "scans") && !first.takeLead(of: "scans"))
+        func lead(_ journal: PostgresJournal, _ pipeline: String = "scans", isWanted: Bool = true) throws -> Bool {
+            try journal.takeLead(of: pipeline, isWanted: isWanted)
+        }
+        #expect(try lead(first) && !lead(second))
+        #expect(try lead(first) && lead(second, "others"))
+        #expect(try !lead(second, isWanted: false), "it is not its own")
+        // Where nobody wants to, each does; whoever wants to has it at once.
+        #expect(try lead(first, isWanted: false) && lead(second, isWanted: false) && lead(first, isWanted: false))
+        #expect(try lead(second) && !lead(first, isWanted: false) && !lead(first))
         try server.endLease(where: "name = 'b'", in: place)
-        #expect(try first.takeLead(of: "scans"))
+        #expect(try lead(first))
         _ = try server.ask("UPDATE duties SET until = clock_timestamp() WHERE name LIKE 'scan %'", in: place)
         let third = try open("c")
         defer { third.close() }
-        #expect(try third.takeLead(of: "scans") && !first.takeLead(of: "scans"), "it did not ask in time")
+        #expect(try lead(third) && !lead(first), "it did not ask in time")
     }
 
     @Test("However many ask at once, there are never more")
