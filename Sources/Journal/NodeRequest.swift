@@ -1,4 +1,4 @@
-/// What somebody on any host asks a node by way of the journal, as its control socket takes it.
+/// A request to a node that comes through the journal, from whichever host: a line as its control socket takes it.
 package struct NodeRequest: Sendable, Equatable {
     /// What it is known by.
     package let number: Int64

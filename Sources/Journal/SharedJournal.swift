@@ -48,8 +48,8 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
     /// Who has the slots that nodes have together, and who waits for one.
     func slotsInUse() throws(JournalError) -> [SlotUse]
 
-    /// Takes the lead in listing a pipeline's inbox, or keeps it. Returns whether it is this node's, for some seconds.
-    /// Where it is not `isWanted` it is whoever's wants it, and until then this node's, so that somebody lists.
+    /// Takes the lead in listing a pipeline's inbox, or keeps it. Returns whether this node has it for some seconds.
+    /// `isWanted`: false leaves it to any node that wants it, and keeps it until one does, so that somebody lists.
     func takeLead(of pipeline: String, isWanted: Bool) throws(JournalError) -> Bool
 
     /// Ends this incarnation: whoever comes may take over what it has left. `endRun` does that, too.

@@ -66,7 +66,7 @@ final class NodesLook: Sendable {
 }
 
 extension NodesReport {
-    /// For how long one that has ended is told of.
+    /// How long a node that has ended stays in the metrics.
     private static let memory = Duration.seconds(86_400)
 
     /// By name.

@@ -3,8 +3,8 @@ extension Schema {
     /// A row is a worker that has a slot of a stage, or waits for one. `turn`: the order in which they have asked;
     /// `asked_at`: when one that waits did last, more or less; it holds up nobody once it does not ask any more.
     ///
-    /// `take_slots_1` is told of all of a node's tickets at once. It may come late, after a later one of the same node:
-    /// then it removes none that it cannot know (`upto`: its newest). Each statement of it sees what was committed
+    /// `take_slots_1` is told of all of a node's tickets at once. A call may arrive after a later one of the same node:
+    /// it then leaves alone tickets newer than its own newest, `upto`. Each statement of it sees what was committed
     /// before, by whoever had the lock.
     static let slots = [
         """
