@@ -1,7 +1,9 @@
+import Dispatch
 import Files
 import Glibc
 import Logging
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -85,6 +87,37 @@ import Testing
         var byte: UInt8 = 0
         #expect(recv(listener, &byte, 1, Int32(MSG_DONTWAIT | MSG_TRUNC)) == 0)
         #expect(try scratch.text("stderr").isEmpty)
+    }
+
+    /// The journal asks the process who it is; what it reads once that has ended belongs to no unit.
+    @Test func theProgramEndsOnceItsLastWordIsRead() throws {
+        let listener = try listen()
+        defer { close(listener) }
+        let output = LogOutput(descriptor: -1, journal: JournalSocket(scratch.path("j"), orElse: -1))
+        output.write(JournalEntry(priority: 3, message: "The disk is full.").packed)
+        let isOver = Mutex(false)
+        let ended = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            output.finish()
+            isOver.withLock { $0 = true }
+            ended.signal()
+        }
+        // That there is something to read does not mean that it is read, nor that it is dealt with.
+        var byte: UInt8 = 0
+        #expect(recv(listener, &byte, 1, Int32(MSG_TRUNC)) > 0)
+        #expect(isOver.withLock { !$0 })
+        #expect(recv(listener, &byte, 1, Int32(MSG_TRUNC)) == 0)
+        #expect(ended.wait(timeout: .now() + 60) == .success)
+    }
+
+    /// It is waited for, but not for long.
+    @Test func aJournalThatReadsNothingHoldsUpNoEnd() throws {
+        let listener = try listen()
+        defer { close(listener) }
+        let output = LogOutput(descriptor: -1, journal: JournalSocket(scratch.path("j"), orElse: -1))
+        output.write(JournalEntry(priority: 3, message: "The disk is full.").packed)
+        let took = ContinuousClock().measure { output.finish() }
+        #expect(took >= .seconds(1) && took < .seconds(30))
     }
 
     @Test func withoutAJournalLinesGoToStandardError() throws {

@@ -76,6 +76,11 @@ final class LogOutput: Sendable {
         drained().wait(timeout: .now() + limit) == .success
     }
 
+    /// The same, for a program that is about to end.
+    func finish() {
+        if flush() { journal?.settle() }
+    }
+
     /// Calls back when everything queued so far is written, whatever comes meanwhile.
     private func drained() -> DispatchSemaphore {
         let drained = DispatchSemaphore(value: 0)

@@ -114,7 +114,7 @@ struct RunCommand: StageVerb {
         configuration.members = inForce.controlGroup
         (configuration.stall, configuration.jobsAtOnce) = (inForce.stall, inForce.jobsAtOnce)
         configuration.expelled = { @Sendable in
-            output.flush()
+            output.finish()
             Replacement.begin()
         }
         let memory = once ? nil : IdleMemory()
@@ -171,7 +171,7 @@ struct RunCommand: StageVerb {
             } else {
                 output.write(Array((StandardError.line(of: error.message) + "\n").utf8))
             }
-            output.flush()
+            output.finish()
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
@@ -187,7 +187,7 @@ struct RunCommand: StageVerb {
         let summary = outcome.wait()
         control?.stop()
         service?.flush()
-        output.flush()
+        output.finish()
         if once { for line in Self.closing(summary) { print(line) } }
         if once, Self.hadTrouble(summary) || !reading.silent.isEmpty { throw ExitStatus.failure }
     }
