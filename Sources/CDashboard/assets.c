@@ -69,6 +69,9 @@ static const unsigned char names_js[] = {
 static const unsigned char needs_js[] = {
 #embed "assets/needs.js"
 };
+static const unsigned char nodes_js[] = {
+#embed "assets/nodes.js"
+};
 static const unsigned char overview_js[] = {
 #embed "assets/overview.js"
 };
@@ -155,6 +158,7 @@ static const dm_asset assets[] = {
     ASSET("main.js", main_js),
     ASSET("names.js", names_js),
     ASSET("needs.js", needs_js),
+    ASSET("nodes.js", nodes_js),
     ASSET("overview.js", overview_js),
     ASSET("page.html", page_html),
     ASSET("parts.js", parts_js),

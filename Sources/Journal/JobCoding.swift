@@ -38,6 +38,7 @@ extension JSONText {
             if let id = record.retryOf { json.text("retry_of", id.text) }
             if let id = record.replayOf { json.text("replay_of", id.text) }
             if let dismissal = record.dismissed { json.value("dismissed") { $0.dismissal(dismissal) } }
+            if let node = record.node { json.text("node", node) }
             json.list("history", record.history) { $0.transition($1) }
         }
     }
@@ -87,6 +88,7 @@ extension JSONValue {
         record.retryOf = members.id("retry_of")
         record.replayOf = members.id("replay_of")
         record.dismissed = members["dismissed", \.dismissal]
+        record.node = members["node", \.string]
         record.history = members["history", { $0.all(\.transition) }] ?? []
         return members.makeSense ? record : nil
     }

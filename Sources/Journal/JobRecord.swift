@@ -88,6 +88,8 @@ package struct JobRecord: Sendable, Equatable {
     package var replayOf: JobID?
     /// Of a failed job: who has taken it out of those that are somebody's to look at. Only read, never written with it.
     package var dismissed: Dismissal?
+    /// Which node has it, or had it at its end, where several share the journal. Only read, never written with it.
+    package var node: String?
     /// What happened, in order.
     package var history: [Transition]
 

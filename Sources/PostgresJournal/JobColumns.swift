@@ -4,7 +4,9 @@ import PipelineKit
 
 /// The columns by which a job is read: its record, and what stays as it was first, or is changed apart from it.
 enum JobColumns {
-    static let unfinished = "id, pipeline, state, name, producer, claimed_at, record, retry_of, replay_of, slot, code"
+    static let unfinished = """
+        id, node, pipeline, state, name, producer, claimed_at, record, retry_of, replay_of, slot, code
+        """
 
     /// Every job, over or not, as a table.
     static let all = """
@@ -14,7 +16,12 @@ enum JobColumns {
         """
 
     /// The beginning of what selects whole jobs from that.
-    static let select = "SELECT record, name, producer, claimed_at, retry_of, replay_of, dismissed FROM \(all)"
+    ///
+    /// What nodes gave up is that of one which never was on any host.
+    static let select = """
+        SELECT record, name, producer, claimed_at, retry_of, replay_of, dismissed, \
+        (SELECT nodes.name FROM nodes WHERE incarnation = jobs.node AND host <> '') FROM \(all)
+        """
 
     static func record(_ found: PostgresRow) throws(JournalError) -> JobRecord {
         var row = found
@@ -29,6 +36,7 @@ enum JobColumns {
         record.retryOf = try row.optionalID()
         record.replayOf = try row.optionalID()
         record.dismissed = row.optionalText().flatMap { JSONValue($0)?.dismissal }
+        record.node = row.optionalText()
         return record
     }
 }

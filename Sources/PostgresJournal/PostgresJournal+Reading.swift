@@ -28,14 +28,26 @@ extension PostgresJournal {
     }
 
     package func counts() throws(JournalError) -> [JobCount] {
-        let rows = try read(
+        try counts(
             PostgresQuery(
                 """
                 SELECT pipeline, state, stage, count(*) FROM unfinished GROUP BY 1, 2, 3 UNION ALL \
                 SELECT pipeline, CASE state WHEN 'open' THEN 'failed' ELSE state END, 0, sum(count)::bigint \
                 FROM totals GROUP BY 1, 2 HAVING sum(count) > 0 ORDER BY 1, 2, 3
                 """))
-        return try rows.map { found throws(JournalError) in
+    }
+
+    package func countsElsewhere() throws(JournalError) -> [JobCount] {
+        try counts(
+            PostgresQuery(
+                """
+                SELECT pipeline, state, stage, count(*) FROM unfinished WHERE node IS DISTINCT FROM $1 \
+                GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+                """, incarnation?.id))
+    }
+
+    private func counts(_ query: PostgresQuery) throws(JournalError) -> [JobCount] {
+        try read(query).map { found throws(JournalError) in
             var row = found
             let pipeline = try row.text()
             guard let state = JobRecord.State(rawValue: try row.text()) else { throw row.nonsense }

@@ -1,3 +1,5 @@
+import Files
+import Journal
 import Testing
 
 @testable import Control
@@ -37,6 +39,29 @@ import Testing
         #expect(names(feed.take(board(["a"]))) == ["snapshot"], "another list of pipelines")
         #expect(names(feed.take(board(run: "2", ["a"]))) == ["snapshot"], "another daemon")
         #expect(names(feed.events(after: nil)) == ["snapshot"])
+    }
+
+    @Test("Nodes are told of when they change, and all is told anew where they are not known any more")
+    func nodes() throws {
+        var feed = EventFeed(epoch: "e")
+        var board = board(["a", "b"])
+        (board.node, board.nodes) = ("mill-1", [try node("mill-1", jobs: 1)])
+        let first = text(feed.take(board))
+        #expect(first[0].contains(#""node":"mill-1""#) && first[0].contains(#""state":"alive","jobs":1"#))
+        #expect(!text(feed.take(board))[0].contains("nodes"))
+        board.nodes = [try node("mill-1", jobs: 2)]
+        let second = feed.take(board)
+        #expect(names(second) == ["board"] && text(second)[0].contains(#""jobs":2"#))
+        board.nodes = nil
+        let lost = feed.take(board)
+        #expect(names(lost) == ["snapshot"] && !text(lost)[0].contains("nodes"))
+    }
+
+    private func node(_ name: String, jobs: Int) throws -> BoardNode {
+        BoardNode(
+            NodeRecord(
+                incarnation: "1", name: name, host: name, version: "1", since: Timestamp(nanoseconds: 0),
+                lease: .seconds(9), isDead: false, jobs: jobs))
     }
 
     @Test("How far stages are is an event of its own, and no reason to tell of all the rest again")

@@ -8,13 +8,13 @@ import Testing
 /// What may be done with a job, and why the rest may not.
 @Suite struct JobChoicesTests {
     private func choices(
-        _ state: JobRecord.State, retries: [JobRecord] = [], isHeld: Bool = false,
+        _ state: JobRecord.State, retries: [JobRecord] = [], isHeld: Bool = false, node: String? = nil,
         _ change: (inout JobRecord) -> Void = { _ in }
     ) throws -> [String: String] {
         var record = try JournalFixture.job(1, state)
         record.original = state.isFinal ? "/failed/report.pdf" : nil
         change(&record)
-        let all = JobChoices(record, retries: retries, isHeld: isHeld).all
+        let all = JobChoices(record, retries: retries, isHeld: isHeld, node: node).all
         return Dictionary(uniqueKeysWithValues: all.map { ($0.verb, $0.refusal ?? "") })
     }
 
@@ -38,6 +38,9 @@ import Testing
         #expect(try choices(.queued, isHeld: true) == ["cancel": "", "bump": "", "release": ""])
         #expect(try choices(.queued)["release"]?.contains("pause it first") == true)
         #expect(try choices(.running, isHeld: true)["release"]?.contains("is running") == true)
+        let elsewhere = try choices(.running, node: "mill-1") { $0.node = "mill-2" }
+        #expect(elsewhere.values.allSatisfy { $0.hasPrefix("the node 'mill-2' has it") } && elsewhere.count == 3)
+        #expect(try choices(.queued, isHeld: true, node: "mill-1") { $0.node = "mill-1" }["cancel"] == "")
         #expect(try choices(.running)["bump"] == "its stage is running")
         #expect(try choices(.deferred)["bump"] == "it waits for its next attempt")
         #expect(try choices(.settling, isHeld: true).values.allSatisfy { $0.hasPrefix("too late") })

@@ -270,4 +270,47 @@ import Testing
         #expect(lines[0].hasSuffix("; \(text)") && lines[1] == "  'dropmill resume scans' lets it go on")
         #expect(JobJSON.list([queued], surroundings(hold(.pause))).contains(#""held":{"kind":"pause","by":"anna""#))
     }
+
+    /// What holds or pauses a pipeline on one node is no matter of jobs that another one has.
+    @Test func whatOneNodeDoesNotDoIsToldOfItsJobs() throws {
+        let hold = HoldRecord(
+            pipeline: "scans", kind: .pause, by: "anna", user: 1000, since: JournalFixture.at(0), on: "mill-2")
+        var board = BoardVerb.Answer(
+            run: "1", version: "1", host: "h", zone: "UTC", offset: 0, now: 0, started: 0, today: 0)
+        func node(_ name: String) -> BoardNode {
+            BoardNode(
+                NodeRecord(
+                    incarnation: name, name: name, host: name, version: "1", since: JournalFixture.at(0),
+                    lease: .seconds(9), isDead: false, jobs: 1))
+        }
+        var (second, third) = (node("mill-2"), node("mill-3"))
+        second.held = [BoardNode.Held(hold)]
+        let full = WaitingVerb.Pause(code: "disk.full", summary: "The disk is full.", remedy: "Free some.")
+        third.paused = [BoardNode.Paused(pipeline: "scans", why: full, since: nil)]
+        (board.node, board.nodes) = ("mill-1", [node("mill-1"), second, third])
+        board.pipelines = [
+            BoardPipeline(
+                name: "scans", file: .init(), inbox: .init(), jobs: .init(), today: .init(),
+                minutes: .init(last: 0, jobs: [], failed: [], bytes: []))
+        ]
+        let surroundings = JobSurroundings(of: board)
+        func job(_ number: Int, on node: String) throws -> JobRecord {
+            var job = try JournalFixture.job(number, .queued)
+            job.node = node
+            return job
+        }
+        let jobs = try (1...3).map { try job($0, on: "mill-\($0)") }
+        #expect(surroundings.hindrance(of: jobs[0]) == nil)
+        #expect(surroundings.hindrance(of: jobs[1])?.hasPrefix("paused on mill-2 by anna") == true)
+        #expect(surroundings.hindrance(of: jobs[2]) == "the pipeline is paused: The disk is full.")
+        let story = JobStory(record: jobs[1], retries: [], pipeline: nil, surroundings: surroundings)
+        let lines = story.lines(now: JournalFixture.at(60))
+        #expect(lines[1] == "  'dropmill resume scans --node mill-2' lets it go on")
+        #expect(lines.contains { $0.contains("node ") && $0.hasSuffix("mill-2") })
+        let table = JobTable.lines(jobs, surroundings, now: JournalFixture.at(60))
+        #expect(table[0].contains("NODE") && table[3].contains("mill-3  the pipeline is paused"))
+        let alone = JobTable.lines([try JournalFixture.job(4, .queued)], now: JournalFixture.at(60))
+        #expect(!alone[0].contains("NODE"))
+        #expect(JobJSON.list([jobs[2]]).contains(#""node":"mill-3""#))
+    }
 }

@@ -13,9 +13,9 @@ import Testing
 
     private var socket: FilePath { scratch.path("web.sock") }
 
-    private func serve() async throws -> DropmillProcess {
+    private func serve(_ more: String...) async throws -> DropmillProcess {
         let server = try DropmillProcess(
-            ["serve", "--listen", socket.string], in: scratch.path, log: scratch.path("serve.log"))
+            ["serve", "--listen", socket.string] + more, in: scratch.path, log: scratch.path("serve.log"))
         try #require(
             await eventually {
                 do throws(IOError) { _ = try RawExchange(socket) } catch { return false }
@@ -64,6 +64,78 @@ import Testing
         var pipelines: [Pipeline]
         var left: [Drop]
         var left_more: String?
+    }
+
+    private struct Overview: Decodable {
+        struct Daemon: Decodable { var node: String? }
+        struct Node: Decodable {
+            struct Held: Decodable { var pipeline: String }
+            var name, state: String
+            var jobs: Int
+            var held: [Held]
+        }
+        struct Pipeline: Decodable {
+            struct Jobs: Decodable { var running: Int }
+            var jobs: Jobs
+        }
+
+        var daemon: Daemon
+        var nodes: [Node]?
+        var pipelines: [Pipeline]
+    }
+
+    private struct OneJob: Decodable {
+        struct Held: Decodable { var node: String? }
+        var id, state: String
+        var node: String?
+        var held: Held?
+        var may: [String: String]?
+    }
+
+    @Test(.enabled(if: PostgresServer.isPossible, "needs postgresql")) func whatOtherNodesHaveIsTold() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        try scratch.write("", to: "gate")
+        try write(
+            "a", stages: "[run: { command: [sh, -c, 'while [ -e \(scratch.path("gate")) ]; do sleep 0.05; done'] }]")
+        func node(_ name: String) async throws -> DropmillProcess {
+            let daemon = try DropmillProcess(
+                ["run", "--journal", place, "--node", name, "--state-dir", "state-\(name)", "--log-format", "json"],
+                in: scratch.path, log: scratch.path("\(name).log"))
+            try #require(await eventually { try daemon.hasLogged("started") }, "\(daemon.transcript)")
+            return daemon
+        }
+        var first = try await node("first")
+        var server = try await serve("--state-dir", "state-first")
+        func overview() throws -> Overview { try get("overview", as: Overview.self) }
+        #expect(try await eventually { try overview().nodes?.map(\.name) == ["first"] })
+        #expect(try overview().daemon.node == "first")
+        // The first claims nothing, so that the second has both: one runs, one waits there.
+        #expect(try run("pause", "a", "--node", "first", "--journal", place).status == 0)
+        #expect(try await eventually { try overview().nodes?.first?.held.map(\.pipeline) == ["a"] })
+        var second = try await node("second")
+        for name in ["1", "2"] { try scratch.write("content", to: "pipelines/a-in/\(name)") }
+        #expect(
+            try await eventually {
+                let seen = try overview()
+                return seen.nodes?.map(\.name) == ["first", "second"] && seen.nodes?.last?.jobs == 2
+                    && seen.pipelines[0].jobs.running == 1
+            }, "\(second.transcript)")
+        #expect(try run("pause", "a", "--node", "second", "--journal", place).status == 0)
+        struct Jobs: Decodable { var jobs: [OneJob] }
+        func jobs() throws -> [OneJob] { try get("jobs", as: Jobs.self).jobs }
+        #expect(try await eventually { try jobs().first { $0.state == "queued" }?.held?.node == "second" })
+        #expect(try jobs().map(\.node) == ["second", "second"])
+        let story = try get("jobs/\(try jobs()[0].id)", as: OneJob.self)
+        #expect(story.may?["cancel"]?.hasPrefix("the node 'second' has it") == true)
+        let list = try run("jobs", "--journal", place).text
+        #expect(list.contains("NODE") && list.contains(/second +paused on second by/), "\(list)")
+        try Folder.remove(scratch.path("gate"))
+        #expect(try run("resume", "a", "--journal", place).status == 0)
+        #expect(try await eventually { try overview().nodes?.last?.jobs == 0 })
+        try stop(&second)
+        #expect(try await eventually { try overview().nodes?.map(\.name) == ["first"] })
+        try stop(&server)
+        try stop(&first)
     }
 
     @Test func whatWaitsIsToldPageByPage() async throws {

@@ -47,6 +47,8 @@ class Shop:
         self.pipelines = shop.make_pipelines()
         self.changes = shop.make_changes()
         self.files = {"loaded": 7, "changed": [{"file": "/etc/dropmill/covers.yaml", "kind": "changed", "at": shop.stamp(180)}], "refused": []}
+        # Which node it is, and all that share the journal.
+        self.node, self.nodes = None, None
         self.reload_problems = []
         # What is said of a pipeline's file instead of shop.FILE.
         self.file_answer, self.file_refusal, self.file_reads = None, None, 0
@@ -71,7 +73,7 @@ class Shop:
                                         "path": job.get("path"), "code": job.get("failure", {}).get("code"), "message": event}]})
 
     def board(self, *names):
-        self.emit("board", {"now": self.now(), "files": self.files, "pipelines": [each for each in self.pipelines if each["name"] in names]})
+        self.emit("board", {"now": self.now(), "files": self.files, **self.shared(), "pipelines": [each for each in self.pipelines if each["name"] in names]})
 
     def down(self):
         self.state = "down"
@@ -111,7 +113,11 @@ class Shop:
             later = ("minutes", "free", "stages", "upload", "today", "workers", "last_settled_at", "oldest_unfinished_s")
             pipelines = [{key: value for key, value in each.items() if key not in later} for each in pipelines]
         return {"daemon": {"run": "01M8092HDT0000000000031539", "version": "0.9.0", "host": "prepress-2", "zone": "Europe/Berlin", "utc_offset_s": 3600, "now": self.now(),
-                           "started_at": shop.stamp(3_542_400), "stopping": False}, "files": self.files, "pipelines": pipelines}
+                           "started_at": shop.stamp(3_542_400), "stopping": False, **({"node": self.node} if self.node else {})},
+                "files": self.files, **self.shared(), "pipelines": pipelines}
+
+    def shared(self):
+        return {} if self.nodes is None else {"nodes": self.nodes}
 
     def matching(self, query):
         def one(key):

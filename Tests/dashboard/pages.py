@@ -124,6 +124,56 @@ def test_calm():
         expect(page.locator(".calm")).to_have_text("Nothing needs you.")
 
 
+# ---- several hosts
+
+def test_nodes():
+    """Who shares the journal, what each has and does not do, and which has a job; what other nodes do is seen."""
+    its = fake.Shop()
+    its.node, its.nodes = "mill-1", shop.make_nodes()
+    elsewhere = its.jobs[0]
+    elsewhere |= {"node": "mill-2", "may": {verb: "the node 'mill-2' has it" for verb in ("cancel", "bump", "release")}}
+    with visit("/", its) as (page, _):
+        panel = page.get_by_role("region", name="Nodes", exact=True)
+        expect(panel.locator("tbody tr")).to_have_count(3)
+        expect(panel.locator("tbody tr").nth(0)).to_contain_text("alive, which this page asks")
+        second = panel.locator("tbody tr").nth(1)
+        expect(second).to_contain_text("covers is paused by trouble")
+        expect(second).to_contain_text("scans is drained on this node by anna")
+        expect(panel.locator("tbody tr").nth(2)).to_contain_text("dead")
+        for look in LOOKS:
+            with visit("/", its, look) as (other, _):
+                live(other)
+                chromium.check_look(other, "nodes", look)
+        needed = page.locator("ul.need")
+        expect(needed).to_contain_text("covers is paused by trouble on mill-2")
+        expect(needed).to_contain_text("mill-3 is dead and has left 4 jobs")
+        its.nodes = [{**its.nodes[0], "jobs": 6}, {**its.nodes[1], "paused": [], "held": []}]
+        its.board()
+        expect(panel.locator("tbody tr")).to_have_count(2)
+        expect(panel.locator("tbody tr").nth(0)).to_contain_text("6")
+        expect(second).not_to_contain_text("trouble")
+        its.nodes = []
+        its.board()
+        expect(panel).to_contain_text("the database does not answer")
+    its.nodes = shop.make_nodes()
+    with visit(f"/jobs/{elsewhere['id']}", its) as (page, _):
+        expect(page.locator("dl.facts")).to_contain_text("mill-2")
+        expect(page.locator("main")).to_contain_text("the node 'mill-2' has it")
+        elsewhere |= {"state": "processed", "finished_at": its.now(), "duration_s": 1.0, "may": {}}
+        its.nodes = its.nodes[:2]
+        its.board()
+        expect(page.locator(".title")).to_contain_text("processed")
+    elsewhere |= {"state": "running"}
+    with visit("/jobs", its) as (page, _):
+        line = page.locator(f"tr[data-key='{elsewhere['id']}']")
+        expect(line).to_contain_text("on mill-2")
+        elsewhere |= {"state": "processed"}
+        its.nodes = its.nodes[:1]
+        its.board()
+        expect(line).to_contain_text("processed")
+        expect(line).not_to_contain_text("on mill-2")
+
+
 # ---- names
 
 def test_names_are_text():

@@ -131,7 +131,7 @@ def story(job):
     if failed and job["failure"]["code"] == "scan.infected":
         may["retry"] = INFECTED
     return {**job, "history": [{key: value for key, value in event.items() if value is not None} for event in events],
-            "timeline": {"first_seen": at(-23), "held": [{"code": "writer", "text": "held open for writing by smbd (pid 2210)", "for_s": 21.0}], "rows": rows}, "may": may,
+            "timeline": {"first_seen": at(-23), "held": [{"code": "writer", "text": "held open for writing by smbd (pid 2210)", "for_s": 21.0}], "rows": rows}, "may": job.get("may", may),
             **({"output_tail": MARKUP} if failed and job["failure"]["code"] == "run.failed" else {}),
             **({} if over else {"what_next": ["move: publishes the payload as /srv/print/rip", "success: the original goes to processed"]}),
             **({"outputs": ["/srv/print/rip/a.pdf"]} if job["state"] == "processed" else {}), "facts": {"type": "application/pdf"}}
@@ -145,6 +145,17 @@ def minutes(most, idle=0, bad=()):
 
 def stage(number, kind, **rest):
     return {"stage": number, "kind": kind, "label": kind, "workers": 1, "running": 0, "queued": 0, "deferred": 0, "usually_s": .06, "failed_last_hour": 0, **rest}
+
+
+def make_nodes():
+    def node(name, state, jobs, **rest):
+        return {"name": name, "host": name, "version": "0.9.0", "since": stamp(86_400), "state": state, "jobs": jobs, "paused": [], "held": [], **rest}
+
+    full = {"code": "disk.full", "summary": "The disk is full.", "remedy": "Make room on /srv.", "since": stamp(900)}
+    return [node("mill-1", "alive", 3),
+            node("mill-2", "alive", 2, host="db-host-7", paused=[{"pipeline": "covers", "trouble": full}],
+                 held=[{"pipeline": "scans", "hold": {"kind": "drain", "by": "anna", "uid": 1000, "since": stamp(60), "reason": "new disk", "node": "mill-2"}}]),
+            node("mill-3", "dead", 4)]
 
 
 def make_pipelines():

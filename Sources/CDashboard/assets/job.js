@@ -162,6 +162,7 @@ export async function show(main, id) {
   on("jobs", ({ changes = [] }) => changes.some(concerns) && again());
   on("snapshot", again);
   on("missed", again);
+  on("elsewhere", () => isUnfinished(job) && again());
   onRunOver(() => {
     sentIn = true;
     again();

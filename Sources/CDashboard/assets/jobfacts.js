@@ -82,6 +82,7 @@ export function about(job) {
         ["Pipeline", el("a", { href: pathOf("/pipelines", job.pipeline) }, job.pipeline)],
         ["Dropped as", wholeName(job, job.path === undefined && !job.path_base64 ? "name" : "path")],
         ["Sender", job.producer],
+        ["Node", job.node && sentenceNodes(job.node)],
         ["Dropped", clock(job.dropped_at)],
         ["Claimed", clock(job.claimed_at)],
         [

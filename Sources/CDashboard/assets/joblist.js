@@ -32,7 +32,10 @@ const attempt = ({ failures = 0 }) => (failures > 0 ? `, attempt ${count(failure
 /** The sentence of a job: why it is where it is. Nodes, or nothing where its state says it all. */
 export function why(job) {
   const { state, stage_kind: kind, failure, held, paused } = job;
-  if (held && isUnfinished(job)) return `held by the ${held.kind ?? "pause"} of ${held.by ?? "a person"}`;
+  if (held && isUnfinished(job)) {
+    const place = held.node ? ` on ${held.node}` : "";
+    return `held by the ${held.kind ?? "pause"} of ${held.by ?? "a person"}${place}`;
+  }
   if (paused && isUnfinished(job)) return `waits: ${paused.summary}`;
   if (state === "running") return `${kind ?? "runs"}${attempt(job)}`;
   if (state === "queued") return kind && `waits for ${kind}${attempt(job)}`;
@@ -118,6 +121,7 @@ export function following(query, { changed, relevant = () => true, every = 2000 
   on("jobs", take);
   on("snapshot", look);
   on("missed", look);
+  on("elsewhere", look);
   on("progress", ({ jobs }) => {
     const now = new Map(jobs.map(({ id, progress: part }) => [id, part]));
     if (!shown.some(({ id }) => now.has(id))) return;

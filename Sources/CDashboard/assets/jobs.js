@@ -7,7 +7,8 @@ import { $, el } from "./dom.js";
 import { bind, folding, pipelineField, sinceField, textField, toggles, wish, wishes } from "./filters.js";
 import { isUnfinished, why } from "./joblist.js";
 import { on } from "./live.js";
-import { nameNode, nameText } from "./names.js";
+import { nameNode, nameText, sentenceNodes } from "./names.js";
+import { own } from "./nodes.js";
 import { address, cell, empty, JOB_STATES, lead, mark, newer, row, stateWord, table, title } from "./parts.js";
 import { onRunOver } from "./runs.js";
 import { may, say } from "./shell.js";
@@ -79,6 +80,7 @@ export async function show(main) {
   function jobRow(job) {
     const { id, state } = job;
     const sentence = why(job);
+    const elsewhere = isUnfinished(job) && job.node !== own() && `on ${job.node}`;
     const box =
       may("operate") &&
       el("input", {
@@ -89,7 +91,11 @@ export async function show(main) {
     return row(
       { "data-key": id, "aria-selected": selected.has(id) ? "true" : undefined },
       box && cell(".x", {}, box),
-      lead(el("a.row", { href: pathOf("/jobs", id) }, nameNode(job)), sentence && el("span.two-l.clip", sentence)),
+      lead(
+        el("a.row", { href: pathOf("/jobs", id) }, nameNode(job)),
+        (sentence || elsewhere) &&
+          el("span.two-l.clip", elsewhere && sentenceNodes(elsewhere), elsewhere && sentence && ": ", sentence),
+      ),
       cell(".stc", {}, mark(state)),
       cell(".soft.pl", {}, job.pipeline),
       cell(".num.soft", {}, bytes(job.size)),
@@ -253,6 +259,10 @@ export async function show(main) {
     }
     if (stale.size) refresh();
     draw();
+  });
+  on("elsewhere", () => {
+    for (const job of jobs) if (isUnfinished(job) && job.node !== own()) stale.add(job.id);
+    if (stale.size) refresh();
   });
   on("missed", () => say("More has happened than is listed here: look again.", { stays: true }));
   onRunOver(read);

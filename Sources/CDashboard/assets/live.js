@@ -21,7 +21,10 @@ const listeners = new Map();
 let timer;
 let source = { seen() {}, retry() {} };
 
-/** Calls back for `snapshot`, `board`, `jobs`, `progress`, `missed`, `daemon`, and `state` whenever the above changes. */
+/**
+ * Calls back for `snapshot`, `board`, `jobs`, `progress`, `missed`, `daemon`, and `state` whenever the above changes;
+ * for `elsewhere` when other nodes may have done something: `jobs` tells of this one's alone.
+ */
 export function on(name, listener) {
   if (!listeners.has(name)) listeners.set(name, new Set());
   listeners.get(name).add(listener);
@@ -56,6 +59,7 @@ function take(name, data) {
   }
   if (state.daemon !== "down") state.asOf = nowText();
   changed(name, data);
+  if (name === "board" && state.overview?.nodes && (data.nodes || data.pipelines?.length)) emit("elsewhere");
 }
 
 function connected({ open, status, wait }) {

@@ -5,6 +5,7 @@ import { get } from "./api.js";
 import { changeMany } from "./actions.js";
 import { el } from "./dom.js";
 import { on, pipelines } from "./live.js";
+import { nodes, own } from "./nodes.js";
 import { button, code, mark, markAlone, newer, panel } from "./parts.js";
 import { may } from "./shell.js";
 import { count, counted, age as ageText } from "./sizes.js";
@@ -61,6 +62,30 @@ function ofPipeline({ name, state, trouble, stalled, waiting }) {
   return undefined;
 }
 
+/** What pauses this node's own pipelines they tell themselves. */
+function ofNode({ name, state, jobs, paused }) {
+  const pauses = name === own() ? [] : paused;
+  const left = state === "dead" && jobs > 0;
+  return [
+    left && {
+      key: `dead ${name}`,
+      state,
+      href: "/",
+      head: `${name} is dead and has left ${counted(jobs, "job")}`,
+      fact: "No node has taken them over yet.",
+      remedy: "That takes some seconds; else look whether another node runs these pipelines.",
+    },
+    ...pauses.map(({ pipeline, trouble }) => ({
+      key: `trouble ${pipeline} on ${name}`,
+      state: "trouble",
+      href: at(pipeline),
+      head: `${pipeline} is paused by trouble on ${name}`,
+      fact: trouble.summary,
+      remedy: trouble.remedy,
+    })),
+  ];
+}
+
 function ofGroup(group) {
   const { pipeline, code: reason, jobs, producers = [], first_at: first, last_at: last } = group;
   return {
@@ -101,7 +126,8 @@ export function needs(changed) {
   let isKnown = false;
   let shown;
   let coming = 0;
-  const all = () => [...pipelines().map(ofPipeline), ...groups.map(ofGroup)].filter(Boolean).slice(0, MOST);
+  const all = () =>
+    [...pipelines().map(ofPipeline), ...nodes().flatMap(ofNode), ...groups.map(ofGroup)].filter(Boolean).slice(0, MOST);
   const update = () => {
     if (shown) ({ rows: shown, coming } = keepPlaces(shown, all(), ({ key }) => key));
     else shown = all();

@@ -7,6 +7,7 @@ import { isStale, pipelines, state } from "./live.js";
 import { address, button, cell, empty, figure, lead, mark, meter, panel, row, table, title } from "./parts.js";
 import { changedFile, refusedReload, sentenceOf } from "./pipes.js";
 import { needs } from "./needs.js";
+import { nodes, nodesPanel } from "./nodes.js";
 import { may } from "./shell.js";
 import { bytes, count, counted } from "./sizes.js";
 import * as spark from "./spark.js";
@@ -44,7 +45,8 @@ function flow() {
     step(
       "running",
       sum(({ jobs }) => jobs.running),
-      workers > 0 && `of ${counted(workers, "worker")}`,
+      // It is those of one node that are known.
+      workers > 0 && !nodes().length && `of ${counted(workers, "worker")}`,
       "/jobs?state=running",
     ),
     step(
@@ -188,6 +190,7 @@ export async function show(main) {
       flow(),
       needed.panel(),
       pipelineTable(),
+      nodesPanel(),
       el(
         "div.cols.two",
         short(

@@ -23,6 +23,8 @@ const STATES = {
   stalled: ["stalled", "stalled"],
   silent: ["stalled", "does not answer"],
   outside_hours: ["hours", "outside its hours"],
+  alive: ["processed", "alive"],
+  dead: ["lost", "dead"],
 };
 export const JOB_STATES = ["queued", "running", "deferred", "settling", "processed", "failed", "cancelled", "lost"];
 export const UNFINISHED = ["queued", "running", "deferred", "settling"];

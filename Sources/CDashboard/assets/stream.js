@@ -107,6 +107,7 @@ export function merged(overview, name, data) {
   return {
     ...overview,
     ...(data.files && { files: data.files }),
+    ...(data.nodes && { nodes: data.nodes }),
     daemon: { ...overview.daemon, ...data.daemon, now: data.now },
     pipelines: overview.pipelines.map((pipeline) => changed.get(pipeline.name) ?? pipeline),
   };

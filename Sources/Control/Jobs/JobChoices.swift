@@ -6,8 +6,9 @@ package struct JobChoices {
     /// In the order in which they are offered; nil: it may be done.
     package let all: [(verb: String, refusal: String?)]
 
-    /// `retries`: the jobs that it led to; `isHeld`: whether a person holds its pipeline.
-    package init(_ record: JobRecord, retries: [JobRecord], isHeld: Bool) {
+    /// `retries`: the jobs that it led to; `isHeld`: whether a person holds its pipeline; `node`: which the daemon is
+    /// that is asked, where several share the journal.
+    package init(_ record: JobRecord, retries: [JobRecord], isHeld: Bool, node: String? = nil) {
         switch record.state {
         case .failed:
             all = [
@@ -17,6 +18,12 @@ package struct JobChoices {
             all = [("replay", record.original == nil ? "its original was not kept" : nil)]
         case .lost: all = []
         case .queued, .running, .deferred, .settling:
+            if let other = record.node, let node, other != node {
+                let refusal =
+                    "the node '\(other)' has it, and this page asks '\(node)'; on a command line --journal asks any"
+                all = ["cancel", "bump", "release"].map { ($0, refusal) }
+                return
+            }
             all = [
                 ("cancel", Self.refusal(record)), ("bump", Self.refusalToBump(record)),
                 ("release", Self.refusalToRelease(record, isHeld: isHeld)),

@@ -58,6 +58,7 @@ package enum JobJSON {
         json.name("path", record.drop.path.bytes)
         json.integer("size", record.drop.size)
         if let producer = record.producer { json.text("producer", producer) }
+        if let node = record.node { json.text("node", node) }
         json.text("dropped_at", record.drop.droppedAt.iso8601)
         json.text("claimed_at", record.claimedAt.iso8601)
         if let finished = record.finishedAt {

@@ -4,8 +4,8 @@ package import PipelineKit
 
 /// What unfinished jobs may wait for besides a worker: their pipeline, a person, or a daemon at all.
 package struct JobSurroundings {
-    private let pauses: [String: Failure]
-    private let holds: [String: HoldRecord]
+    private let pauses: [Pause]
+    private let holds: [HoldRecord]
     private let isRunning: Bool?
     /// The pipelines that the daemon runs; nil if unknown.
     package var loaded: Set<String>?
@@ -20,23 +20,42 @@ package struct JobSurroundings {
         of pipelines: [PipelineRecord] = [], holds: [HoldRecord] = [], isRunning: Bool? = nil,
         at now: Timestamp = .now()
     ) {
-        self.init(
-            holds: holds, pauses: pipelines.compactMap { record in record.paused.map { (record.name, $0) } },
-            isRunning: isRunning, at: now)
+        self.init(holds: holds, pauses: Pause.all(of: pipelines, on: nil), isRunning: isRunning, at: now)
     }
 
-    private init(holds: [HoldRecord], pauses: [(String, Failure)], isRunning: Bool?, at now: Timestamp) {
-        self.pauses = Dictionary(pauses) { $1 }
-        self.holds = Dictionary(holds.map { ($0.pipeline, $0) }) { $1 }
+    private init(holds: [HoldRecord], pauses: [Pause], isRunning: Bool?, at now: Timestamp) {
+        self.pauses = pauses
+        self.holds = holds
         self.isRunning = isRunning
         self.now = now
     }
 
+    /// That trouble pauses a pipeline, on one node where several share the journal.
+    private struct Pause {
+        let pipeline: String
+        let node: String?
+        let failure: Failure
+
+        static func all(of pipelines: [PipelineRecord], on node: String?) -> [Pause] {
+            pipelines.compactMap { record in
+                record.paused.map { Pause(pipeline: record.name, node: node, failure: $0) }
+            }
+        }
+    }
+
     /// By what the daemon says of itself.
     package init(of board: BoardVerb.Answer) {
+        let own = board.pipelines.compactMap { pipeline in
+            pipeline.paused.map { Pause(pipeline: pipeline.name, node: board.node, failure: $0.failure) }
+        }
+        let others = (board.nodes ?? []).filter { $0.name != board.node }
         self.init(
-            holds: board.pipelines.compactMap { pipeline in pipeline.hold.map { $0.record(of: pipeline.name) } },
-            pauses: board.pipelines.compactMap { pipeline in pipeline.paused.map { (pipeline.name, $0.failure) } },
+            holds: board.pipelines.compactMap { pipeline in pipeline.hold.map { $0.record(of: pipeline.name) } }
+                + others.flatMap(\.holds),
+            pauses: own
+                + others.flatMap { node in
+                    node.paused.map { Pause(pipeline: $0.pipeline, node: node.name, failure: $0.why.failure) }
+                },
             isRunning: true, at: .now())
         stages = Dictionary(board.pipelines.map { ($0.name, $0.stages.map(\.kind)) }) { $1 }
         loaded = Set(board.pipelines.map(\.name))
@@ -45,9 +64,14 @@ package struct JobSurroundings {
 
     /// By what the journal says.
     package init(_ journal: any JournalReading, isRunning: Bool?) throws(JournalError) {
-        // What holds one node may not be that of the job's.
-        let holds = try journal.holds().filter { $0.node == nil }
-        self.init(of: try journal.pipelines(), holds: holds, isRunning: isRunning)
+        let holds = try journal.holds()
+        guard let shared = journal as? any SharedJournal else {
+            self.init(of: try journal.pipelines(), holds: holds, isRunning: isRunning)
+            return
+        }
+        self.init(
+            holds: holds, pauses: try shared.standings().flatMap { Pause.all(of: $1, on: $0) }, isRunning: isRunning,
+            at: .now())
     }
 
     /// Why a job makes no progress, whatever its state; nil if it does or is finished. What was paused when a daemon
@@ -81,12 +105,14 @@ package struct JobSurroundings {
 
     /// Why an unfinished job's pipeline is paused; nil if it is not.
     package func pause(of record: JobRecord) -> Failure? {
-        record.state.isFinal || isRunning == false ? nil : pauses[record.pipeline]
+        guard !record.state.isFinal, isRunning != false else { return nil }
+        return pauses.first { $0.pipeline == record.pipeline && ($0.node == nil || $0.node == record.node) }?.failure
     }
 
     /// By what a person keeps a job from its next stage; nil where nobody does.
     package func hold(of record: JobRecord) -> HoldRecord? {
-        guard [.queued, .deferred].contains(record.state), let hold = holds[record.pipeline] else { return nil }
-        return hold.kind == .pause && !hold.isOver(at: now) ? hold : nil
+        guard [.queued, .deferred].contains(record.state) else { return nil }
+        let hold = holds.filter { !$0.isOver(at: now) }.inForce(on: record.node)[record.pipeline]
+        return hold?.kind == .pause ? hold : nil
     }
 }

@@ -20,6 +20,10 @@ package enum BoardVerb: ControlVerb {
         package var today: Int64
         /// In the order of the files.
         package var pipelines: [BoardPipeline] = []
+        /// Which node the daemon is, where several share the journal, and all that are alive or have left jobs; nil
+        /// where they are not known.
+        package var node: String?
+        package var nodes: [BoardNode]?
         /// Whether it is about to end: nil where it is not.
         package var stopping: Bool?
         /// Why the journal cannot be written; nil where it can.

@@ -33,7 +33,7 @@ extension Route {
         let story = JobJSON.story(
             record, retries: retried, replays: try await ask(replays), stages: pipeline?.stages.map(\.kind) ?? [],
             JobSurroundings(of: board),
-            choices: JobChoices(record, retries: retried, isHeld: pipeline?.hold != nil))
+            choices: JobChoices(record, retries: retried, isHeld: pipeline?.hold != nil, node: board.node))
         return HTTPAnswer.text(story, "application/json")
     }
 }

@@ -5,7 +5,7 @@ extension Route {
         .get, "/api/v1/overview", .role(.look), "How the daemon and its pipelines stand",
         .json(
             .object([
-                .field("daemon", .part(.daemon)), .maybe("files", .part(.files)),
+                .field("daemon", .part(.daemon)), .maybe("files", .part(.files)), .maybe("nodes", .array(.part(.node))),
                 .field("pipelines", .array(.part(.pipeline))),
             ]))
     ) { call in

@@ -43,7 +43,11 @@ struct EventFeed: Sendable {
         guard let old = board, absence == nil, old.run == new.run else { return [note(snapshot(new))] }
         let before = Dictionary(old.pipelines.map { ($0.name, $0) }) { first, _ in first }
         let isOther = old.pipelines.map(\.name) != new.pipelines.map(\.name)
-        if isOther || old.refused != new.refused || old.stopping != new.stopping || old.journal != new.journal {
+        // That nodes are not known any more takes a snapshot, too.
+        let isLost = old.nodes != nil && new.nodes == nil
+        if isOther || isLost || old.refused != new.refused || old.stopping != new.stopping
+            || old.journal != new.journal
+        {
             return [note(snapshot(new))]
         }
         let changed = new.pipelines.filter { pipeline in
@@ -51,7 +55,8 @@ struct EventFeed: Sendable {
             before?.runs = pipeline.runs
             return before != pipeline
         }
-        let events = [note(event("board") { new.write(changed, areFilesNew ? files : nil, &$0) })]
+        let nodes = old.nodes == new.nodes ? nil : new.nodes
+        let events = [note(event("board") { new.write(changed, areFilesNew ? files : nil, nodes, &$0) })]
         let runs = new.pipelines.filter { before[$0.name]?.runs != $0.runs }.flatMap(\.runs)
         return runs.isEmpty ? events : events + [note(event("progress") { Self.write(runs, &$0) })]
     }

@@ -2,7 +2,7 @@ extension Schema {
     /// What several routes answer with: components of the document.
     enum Part: String, CaseIterable, Sendable {
         case daemon, pipeline, hold, trouble, stalled, drop, job, failure, transition, problem, readiness, change
-        case progress, result, file, files, timeline
+        case progress, result, file, files, timeline, node
 
         var schema: Schema {
             switch self {
@@ -10,7 +10,7 @@ extension Schema {
                 .object([
                     .field("run", .text), .field("version", .text), .field("host", .text), .field("zone", .text),
                     .field("utc_offset_s", .integer), .field("now", .time), .field("started_at", .time),
-                    .field("stopping", .flag), .maybe("journal", .text),
+                    .field("stopping", .flag), .maybe("journal", .text), .maybe("node", .text),
                 ])
             case .pipeline: Self.pipelineSchema
             case .hold:
@@ -57,6 +57,14 @@ extension Schema {
                     .maybe("token", .text), .maybe("role", .text), .maybe("address", .text),
                 ])
             case .timeline: Self.timelineSchema
+            case .node:
+                .object([
+                    .field("name", .text), .field("host", .text), .field("version", .text), .field("since", .time),
+                    .field("state", .choice(["alive", "silent", "dead"])), .field("jobs", .integer),
+                    .field(
+                        "paused", .array(.object([.field("pipeline", .text), .field("trouble", .part(.trouble))]))),
+                    .field("held", .array(.object([.field("pipeline", .text), .field("hold", .part(.hold))]))),
+                ])
             case .progress:
                 .object([
                     .field("run", .text), .maybe("jobs", .integer), .maybe("bytes", .integer),
@@ -174,7 +182,8 @@ extension Schema {
                 "state",
                 .choice(["queued", "running", "deferred", "settling", "processed", "failed", "cancelled", "lost"])),
             .field("name", .text), .maybe("name_base64", .text), .field("path", .text), .maybe("path_base64", .text),
-            .field("size", .integer), .maybe("producer", .text), .field("dropped_at", .time),
+            .field("size", .integer), .maybe("producer", .text), .maybe("node", .text),
+            .field("dropped_at", .time),
             .field("claimed_at", .time),
             .maybe("finished_at", .time),
             .maybe("duration_s", .number), .field("stage", .integer), .maybe("stage_kind", .text),

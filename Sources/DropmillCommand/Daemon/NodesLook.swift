@@ -13,10 +13,13 @@ final class NodesLook: Sendable {
         let node: String
         /// Nil where they are not known.
         var report: NodesReport?
+        /// How many jobs the others have that are not over.
+        var elsewhere: [JobCount] = []
     }
 
     private struct Memory {
         var report: NodesReport?
+        var elsewhere: [JobCount] = []
         /// When that was asked for, and when an answer came.
         var asked: MonotonicTime?
         var answered: MonotonicTime?
@@ -50,17 +53,23 @@ final class NodesLook: Sendable {
         }
         return memory.withLock { memory in
             let isValid = memory.answered.map { .now() - $0 < Self.validity } ?? false
-            return Finding(node: journal.node, report: isValid ? memory.report : nil)
+            guard isValid else { return Finding(node: journal.node) }
+            return Finding(node: journal.node, report: memory.report, elsewhere: memory.elsewhere)
         }
     }
 
     private func ask(_ journal: PostgresJournal) {
-        let report: NodesReport?
-        do throws(JournalError) { report = try NodesReport(journal, all: true) } catch { report = nil }
+        let answer: (NodesReport?, [JobCount])?
+        do throws(JournalError) {
+            answer = (try NodesReport(journal, all: true), try journal.countsElsewhere())
+        } catch {
+            answer = nil
+        }
         memory.withLock { memory in
             memory.isAsking = false
-            guard let report else { return }
-            (memory.report, memory.answered) = (report, .now())
+            guard let answer else { return }
+            (memory.report, memory.elsewhere) = answer
+            memory.answered = .now()
         }
     }
 }

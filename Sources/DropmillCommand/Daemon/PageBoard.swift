@@ -43,6 +43,8 @@ final class PageBoard: Sendable {
         let silent = Dictionary(reloader.silent.compactMap { left in left.name.map { ($0, left) } }) { first, _ in first
         }
         answer.pipelines = finding.gauges.map { BoardPipeline($0, finding, day, silent[$0.name]) }
+        answer.node = finding.nodes?.node
+        answer.nodes = finding.nodes?.report?.board
         if finding.isStopping { answer.stopping = true }
         answer.journal = look.engine.journalTrouble?.message
         if case .refused(let problems) = reloader.last?.outcome { answer.refused = problems }
@@ -66,7 +68,7 @@ extension BoardPipeline {
         let figures = finding.figures?[gauges.name]
         self.init(
             name: gauges.name, file: Data(file?.absolute.bytes ?? []), inbox: Data(inbox?.absolute.bytes ?? []),
-            jobs: Jobs(gauges, failed: finding.openFailures.map { $0[gauges.name] ?? 0 }),
+            jobs: Jobs(gauges, failed: finding.openFailures.map { $0[gauges.name] ?? 0 }, finding.nodes),
             today: Today(figures?.day, of: day), minutes: Minutes(gauges.lately, at: now))
         hold = gauges.hold.map { Hold($0) }
         paused = gauges.trouble.map { .init($0.reason) }
@@ -102,14 +104,35 @@ extension BoardPipeline {
 }
 
 extension BoardPipeline.Jobs {
-    fileprivate init(_ gauges: PipelineGauges, failed: Int?) {
+    /// Of all nodes, where several share the journal.
+    fileprivate init(_ gauges: PipelineGauges, failed: Int?, _ nodes: NodesLook.Finding?) {
         self.init()
-        queued = gauges.jobs[.queued] ?? 0
-        running = gauges.jobs[.running] ?? 0
-        deferred = gauges.jobs[.deferred] ?? 0
-        settling = gauges.jobs[.settling] ?? 0
+        func count(_ state: JobRecord.State) -> Int {
+            let others = nodes?.elsewhere.filter { $0.pipeline == gauges.name && $0.state == state } ?? []
+            return others.reduce(gauges.jobs[state] ?? 0) { $0 + $1.count }
+        }
+        queued = count(.queued)
+        running = count(.running)
+        deferred = count(.deferred)
+        settling = count(.settling)
         self.failed = failed
         nextAttempt = gauges.nextAttempt?.nanoseconds
+    }
+}
+
+extension NodesReport {
+    /// Those that are alive, or have jobs.
+    fileprivate var board: [BoardNode] {
+        nodes.filter { !$0.record.isDead || $0.record.jobs > 0 }.map { node in
+            var board = BoardNode(node.record)
+            board.paused = node.paused.compactMap { record in
+                record.paused.map {
+                    BoardNode.Paused(pipeline: record.name, why: .init($0), since: record.pausedSince?.nanoseconds)
+                }
+            }
+            board.held = node.held.map { BoardNode.Held($0) }
+            return board
+        }
     }
 }
 

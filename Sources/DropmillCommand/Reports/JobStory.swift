@@ -24,7 +24,8 @@ struct JobStory {
             lines.append("  \(EscapedText.printable(remedy))")
         }
         if let hold = surroundings.hold(of: record) {
-            lines.append("  'dropmill resume \(EscapedText.printable(hold.pipeline))' lets it go on")
+            let place = hold.node.map { " --node \(EscapedText.printable($0))" } ?? ""
+            lines.append("  'dropmill resume \(EscapedText.printable(hold.pipeline))\(place)' lets it go on")
         }
         if surroundings.isUnloaded(record) {
             lines.append("  \(EscapedText.printable(UnloadedJobs.remedy(record.pipeline)))")
@@ -87,6 +88,7 @@ struct JobStory {
         if let finished = record.finishedAt {
             facts.append(("finished", "\(finished.localText), after \(record.took().text)"))
         }
+        if let node = record.node { facts.append(("node", EscapedText.printable(node))) }
         if record.failures > 0 { facts.append(("failed runs", "\(record.failures)")) }
         if let next = record.nextAttempt, record.state == .deferred { facts.append(("next run", next.localText)) }
         if record.recoveries > 0 {

@@ -11,20 +11,23 @@ enum JobTable {
     static func lines(
         _ records: [JobRecord], _ surroundings: JobSurroundings = JobSurroundings(), now: Timestamp
     ) -> [String] {
-        var table = TextTable([
-            ("JOB", .left), ("STATE", .left), ("PIPELINE", .left), ("NAME", .left), ("SIZE", .right),
-            ("CLAIMED", .left),
-            ("TOOK", .right), ("REASON", .left),
-        ])
+        // Of a journal that nodes share.
+        let isShared = records.contains { $0.node != nil }
+        var table = TextTable(
+            [
+                ("JOB", .left), ("STATE", .left), ("PIPELINE", .left), ("NAME", .left), ("SIZE", .right),
+                ("CLAIMED", .left), ("TOOK", .right),
+            ] + (isShared ? [("NODE", .left)] : []) + [("REASON", .left)])
         for record in records {
             let reason =
                 surroundings.hindrance(of: record) ?? (record.state == .processed ? "" : record.failure?.summary ?? "")
-            table.add([
-                record.id.text, record.word, record.pipeline,
-                place(of: record), ByteSize(bytes: record.drop.size).description,
-                record.claimedAt.localText, record.took(at: now).text,
-                EscapedText.printable(reason).shortened(to: longestReason),
-            ])
+            table.add(
+                [
+                    record.id.text, record.word, record.pipeline,
+                    place(of: record), ByteSize(bytes: record.drop.size).description,
+                    record.claimedAt.localText, record.took(at: now).text,
+                ] + (isShared ? [EscapedText.printable(record.node ?? "")] : [])
+                    + [EscapedText.printable(reason).shortened(to: longestReason)])
         }
         return table.lines
     }

@@ -113,11 +113,6 @@ struct ServeCommand: ParsableCommand {
             StandardError.print("error: \(error)")
             throw ExitStatus.configuration
         }
-        if state.folder.shared != nil {
-            StandardError.print(
-                "warning: the page shows the daemon of this host alone; it does not know other nodes yet"
-            )
-        }
         try serve(configuration, link)
     }
 

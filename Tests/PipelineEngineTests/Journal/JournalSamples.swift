@@ -29,6 +29,11 @@ enum JournalSamples {
         return record
     }
 
+    /// The same as a journal tells of it: where nodes share one, with the node that has it.
+    static func told(_ job: JobRecord, by journal: any JournalReading) -> JobRecord {
+        (journal as? any SharedJournal).map { job.on($0.node) } ?? job
+    }
+
     /// The file that such a job is made of.
     static func file(of job: JobRecord) -> SentFile {
         var status = stat()
@@ -120,5 +125,14 @@ enum JournalSamples {
     static func required<Value>(_ value: Value?) throws -> Value {
         guard let value else { throw Absent() }
         return value
+    }
+}
+
+extension JobRecord {
+    /// The same as a shared journal tells of it.
+    func on(_ node: String?) -> JobRecord {
+        var job = self
+        job.node = node
+        return job
     }
 }

@@ -78,7 +78,7 @@ struct PostgresUpgradeTests {
         let reading = try PostgresJournal.open(reading: place)
         defer { reading.close() }
         #expect(try Schema.isComplete(new.applied()))
-        #expect(try reading.unfinished() == [jobs[0], jobs[1]] && reading.job(failed.id) == failed)
+        #expect(try reading.unfinished() == [jobs[0], jobs[1]] && reading.job(failed.id) == failed.on("old"))
         let held = HoldRecord(
             pipeline: "scans", kind: .pause, by: "anna", user: 1000, since: Timestamp(nanoseconds: 7), reason: "RIP")
         #expect(try new.holds() == [held])
