@@ -17,6 +17,8 @@ final class NotifyService: Sendable {
         var pinger: Pinger?
         var world: NotifyWorld?
         var outbox: (any Outbox)?
+        /// Why other nodes pause pipelines, as they were seen last.
+        var elsewhere: [String: String] = [:]
         var isClosing = false
     }
 
@@ -79,7 +81,8 @@ final class NotifyService: Sendable {
         switch event {
         case .settled(let report): if report.hasFailed, !report.isCancelled { notifier?.noteFailure() }
         case .paused(let pipeline, let failure): notifier?.note(.paused, of: pipeline, Self.text(failure))
-        case .resumed(let pipeline, _): notifier?.note(.paused, of: pipeline, nil)
+        case .resumed(let pipeline, _):
+            notifier?.note(.paused, of: pipeline, state.withLock { $0.elsewhere[pipeline] })
         case .stalled(let pipeline, let stall):
             notifier?.note(.stalled, of: pipeline, Self.text(stall, pipeline))
         case .moving(let pipeline, _): notifier?.note(.stalled, of: pipeline, nil)
@@ -168,7 +171,9 @@ final class NotifyService: Sendable {
         guard !health.isStopping, !isClosing else { return look }
         // What an earlier run had paused may be about to pause again.
         if !isFirst {
-            look.troubles[.paused] = health.paused.mapValues(Self.text)
+            look.troubles[.paused] = health.paused.mapValues(Self.text).merging(pausedElsewhere(engine)) {
+                "\($0)\n\($1)"
+            }
             look.troubles[.stalled] = Dictionary(
                 uniqueKeysWithValues: health.stalled.map { name, stall in
                     (name, Self.text(stall, name))
@@ -185,7 +190,19 @@ final class NotifyService: Sendable {
         return look
     }
 
-    private static func text(_ failure: Failure) -> String { "\(failure.summary) \(failure.remedy)" }
+    /// One node tells of all that share the journal.
+    private func pausedElsewhere(_ engine: Engine) -> [String: String] {
+        guard let journal = engine.reading as? any SharedJournal else { return [:] }
+        do throws(JournalError) {
+            let found = try NodesReport(journal)?.pauses(besides: journal.node) ?? [:]
+            state.withLock { $0.elsewhere = found }
+        } catch {
+            // As it was seen last.
+        }
+        return state.withLock { $0.elsewhere }
+    }
+
+    fileprivate static func text(_ failure: Failure) -> String { "\(failure.summary) \(failure.remedy)" }
 
     private static func text(_ stall: Stall, _ pipeline: String) -> String {
         "\(stall.text); \(stall.remedy(pipeline))"
@@ -194,6 +211,21 @@ final class NotifyService: Sendable {
     private static func text(_ problems: [String]) -> String {
         let shown = problems.prefix(10).joined(separator: "\n")
         return problems.count > 10 ? "\(shown)\nand \(problems.count - 10) more" : shown
+    }
+}
+
+extension NodesReport {
+    /// Why pipelines are paused on other nodes, with the nodes' names.
+    func pauses(besides own: String) -> [String: String] {
+        var texts: [String: [String]] = [:]
+        for node in nodes where node.record.name != own {
+            for record in node.paused {
+                guard let failure = record.paused else { continue }
+                texts[record.name, default: []].append(
+                    "On the node '\(node.record.name)': \(NotifyService.text(failure))")
+            }
+        }
+        return texts.mapValues { $0.joined(separator: "\n") }
     }
 }
 
