@@ -32,6 +32,9 @@ package protocol JournalReading: Sendable {
     /// What is known of each pipeline, by name.
     func pipelines() throws(JournalError) -> [PipelineRecord]
 
+    /// Which node it is whose pipelines are told of alone, where several share the journal; else nil.
+    func tellingNode() throws(JournalError) -> String?
+
     /// What people hold, by pipeline. A hold whose time is over may still be among it.
     func holds() throws(JournalError) -> [HoldRecord]
 
@@ -40,6 +43,8 @@ package protocol JournalReading: Sendable {
 }
 
 extension JournalReading {
+    package func tellingNode() throws(JournalError) -> String? { nil }
+
     package func page(_ query: JobQuery) throws(JournalError) -> JobPage { JobPage(jobs: try jobs(query)) }
 
     /// All of them since that time.

@@ -303,6 +303,15 @@ import Testing
         #expect(surroundings.hindrance(of: jobs[0]) == nil)
         #expect(surroundings.hindrance(of: jobs[1])?.hasPrefix("paused on mill-2 by anna") == true)
         #expect(surroundings.hindrance(of: jobs[2]) == "the pipeline is paused: The disk is full.")
+        // What holds all is in force there, whatever holds this node besides.
+        board.held = [
+            BoardNode.Held(
+                HoldRecord(pipeline: "scans", kind: .pause, by: "bob", user: 1, since: JournalFixture.at(0)))
+        ]
+        board.pipelines[0].hold = .init(
+            HoldRecord(
+                pipeline: "scans", kind: .pause, by: "anna", user: 1, since: JournalFixture.at(0), on: "mill-1"))
+        #expect(JobSurroundings(of: board).hindrance(of: jobs[2])?.hasPrefix("paused by bob") == true)
         let story = JobStory(record: jobs[1], retries: [], pipeline: nil, surroundings: surroundings)
         let lines = story.lines(now: JournalFixture.at(60))
         #expect(lines[1] == "  'dropmill resume scans --node mill-2' lets it go on")

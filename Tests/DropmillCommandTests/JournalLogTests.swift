@@ -19,16 +19,21 @@ import Testing
     /// A socket like journald's.
     private func listen() throws -> Int32 {
         let listener = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        try #require(withAddress { bind(listener, $0, $1) } == 0)
+        return listener
+    }
+
+    private func connect(_ other: Int32) -> Bool { withAddress { Glibc.connect(other, $0, $1) } == 0 }
+
+    private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(scratch.path("j").string.utf8)) }
-        let bound = withUnsafePointer(to: &address) { pointer in
+        return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        try #require(bound == 0)
-        return listener
     }
 
     /// Logs to the socket, with standard error in the file `stderr`.
@@ -105,6 +110,33 @@ import Testing
         // That there is something to read does not mean that it is read, nor that it is dealt with.
         var byte: UInt8 = 0
         #expect(recv(listener, &byte, 1, Int32(MSG_TRUNC)) > 0)
+        #expect(isOver.withLock { !$0 })
+        #expect(recv(listener, &byte, 1, Int32(MSG_TRUNC)) == 0)
+        #expect(ended.wait(timeout: .now() + 60) == .success)
+    }
+
+    /// Its queue may be full of what others say: that is when it reads late.
+    @Test func aJournalThatIsBehindIsWaitedForToo() throws {
+        let listener = try listen()
+        defer { close(listener) }
+        let output = LogOutput(descriptor: -1, journal: JournalSocket(scratch.path("j"), orElse: -1))
+        output.write(JournalEntry(priority: 3, message: "The disk is full.").packed)
+        output.flush()
+        let other = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(other) }
+        try #require(connect(other))
+        var others = 0
+        while send(other, "x", 1, Int32(MSG_DONTWAIT)) == 1 { others += 1 }
+        #expect(others > 0 && errno == EAGAIN)
+        let isOver = Mutex(false)
+        let ended = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            output.finish()
+            isOver.withLock { $0 = true }
+            ended.signal()
+        }
+        var byte: UInt8 = 0
+        for _ in 0...others { #expect(recv(listener, &byte, 1, Int32(MSG_TRUNC)) > 0) }
         #expect(isOver.withLock { !$0 })
         #expect(recv(listener, &byte, 1, Int32(MSG_TRUNC)) == 0)
         #expect(ended.wait(timeout: .now() + 60) == .success)

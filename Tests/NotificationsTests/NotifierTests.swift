@@ -44,6 +44,24 @@ import Testing
         #expect(titles(sender).count == 4)
     }
 
+    /// Where several hosts share a journal one tells for all.
+    @Test func troubleOfAPipelineThatIsLoadedElsewhereIsToldOnceAndItsEnd() {
+        let sender = fixture.sender()
+        let notifier = fixture.start([NotifierFixture.rule([.paused])], sender)
+        fixture.set(.paused, ["covers": "On the node 'mill-2': The disk is full."])
+        for _ in 0..<10 {
+            notifier.turnNow()
+            fixture.pass(.seconds(600))
+        }
+        #expect(titles(sender) == ["covers is paused"])
+        fixture.set(.paused, [:])
+        for _ in 0..<3 {
+            notifier.turnNow()
+            fixture.pass(.seconds(600))
+        }
+        #expect(titles(sender) == ["covers is paused", "covers goes on"])
+    }
+
     @Test func nothingIsLostWhileTheOtherSideIsDown() {
         let sender = fixture.sender()
         let notifier = fixture.start([NotifierFixture.rule([.failed, .paused])], sender)

@@ -12,7 +12,7 @@ import { may } from "./shell.js";
 import { count, counted } from "./sizes.js";
 import * as spark from "./spark.js";
 import { clock } from "./times.js";
-import { drawn, patiently } from "./view.js";
+import { calmly, drawn, patiently } from "./view.js";
 
 const keyOf = ({ pipeline, code: reason }) => `${pipeline} ${reason}`;
 
@@ -117,6 +117,12 @@ export async function show(main) {
     news += more;
     draw();
   });
+  const look = calmly(5000, async () => {
+    const fresh = await get("/failed", { pipeline: wish("pipeline"), since: wish("since") });
+    news = Math.max(news, fresh.total - data.total);
+    draw();
+  });
+  on("elsewhere", ({ failed: more }) => more && look());
   onRunOver(read);
   if (may("operate")) showRuns();
 }

@@ -7,6 +7,7 @@ import { about, files, happened } from "./jobfacts.js";
 import { isUnfinished, why } from "./joblist.js";
 import { on } from "./live.js";
 import { nameText, sentenceNodes, wholeName } from "./names.js";
+import { own } from "./nodes.js";
 import { address, button, code, empty, mark, panel, plain, title } from "./parts.js";
 import { onRunOver } from "./runs.js";
 import { may, say, setTitle } from "./shell.js";
@@ -162,7 +163,7 @@ export async function show(main, id) {
   on("jobs", ({ changes = [] }) => changes.some(concerns) && again());
   on("snapshot", again);
   on("missed", again);
-  on("elsewhere", () => isUnfinished(job) && again());
+  on("elsewhere", () => isUnfinished(job) && job.node !== own() && again());
   onRunOver(() => {
     sentIn = true;
     again();

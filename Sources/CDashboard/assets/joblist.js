@@ -93,7 +93,7 @@ function tintAll(jobs) {
  * A list of jobs that is read by `query` and follows the daemon: rows stay where they are, what is new is counted.
  * Gives `rows()`, `more()` (the button for what is new) and `read()`; `changed` is called when there is something to draw.
  */
-export function following(query, { changed, relevant = () => true, every = 2000 }) {
+export function following(query, { changed, relevant = () => true, elsewhere = () => true, every = 2000 }) {
   let shown = [];
   let fresh = [];
   let coming = 0;
@@ -121,7 +121,7 @@ export function following(query, { changed, relevant = () => true, every = 2000 
   on("jobs", take);
   on("snapshot", look);
   on("missed", look);
-  on("elsewhere", look);
+  on("elsewhere", (told) => elsewhere(told) && look());
   on("progress", ({ jobs }) => {
     const now = new Map(jobs.map(({ id, progress: part }) => [id, part]));
     if (!shown.some(({ id }) => now.has(id))) return;

@@ -32,6 +32,9 @@ function said({ state, ...rest }) {
   return parts.filter(Boolean).join(", ");
 }
 
+/** Whether another node has it, of which no event tells. */
+const isElsewhere = (job) => isUnfinished(job) && job.node && job.node !== own();
+
 const query = () => Object.fromEntries(Object.entries(wishes(KEYS)).map(([key, values]) => [key, values.join(",")]));
 
 export async function show(main) {
@@ -80,7 +83,7 @@ export async function show(main) {
   function jobRow(job) {
     const { id, state } = job;
     const sentence = why(job);
-    const elsewhere = isUnfinished(job) && job.node !== own() && `on ${job.node}`;
+    const elsewhere = isElsewhere(job) && `on ${job.node}`;
     const box =
       may("operate") &&
       el("input", {
@@ -260,10 +263,16 @@ export async function show(main) {
     if (stale.size) refresh();
     draw();
   });
-  on("elsewhere", () => {
-    for (const job of jobs) if (isUnfinished(job) && job.node !== own()) stale.add(job.id);
+  const refreshElsewhere = calmly(5000, async () => {
+    if (held()) return;
+    const fresh = new Map((await get("/jobs", query())).jobs.map((job) => [job.id, job]));
+    // One that does not match any more is asked about by itself.
+    for (const job of jobs) if (isElsewhere(job) && !fresh.has(job.id)) stale.add(job.id);
+    jobs = jobs.map((job) => fresh.get(job.id) ?? job);
+    draw();
     if (stale.size) refresh();
   });
+  on("elsewhere", () => jobs.some(isElsewhere) && refreshElsewhere());
   on("missed", () => say("More has happened than is listed here: look again.", { stays: true }));
   onRunOver(read);
   if (may("operate")) showRuns();

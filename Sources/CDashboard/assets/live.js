@@ -6,6 +6,8 @@ import { nowText, runClock, setClock } from "./times.js";
 
 /** After this long without the stream the page says so. */
 const PATIENCE = 3000;
+/** How often it is asked for what the stream does not tell. */
+const ELSEWHERE = 5000;
 
 /** `connection`: opening, live, lost; `daemon`: up, down, stopping; `asOf`: when something was heard last. */
 export const state = {
@@ -23,7 +25,8 @@ let source = { seen() {}, retry() {} };
 
 /**
  * Calls back for `snapshot`, `board`, `jobs`, `progress`, `missed`, `daemon`, and `state` whenever the above changes;
- * for `elsewhere` when other nodes may have done something: `jobs` tells of this one's alone.
+ * for `elsewhere`, each five seconds, where other nodes may have done something: `jobs` tells of this one's alone.
+ * `failed`: whether other failures are open than before.
  */
 export function on(name, listener) {
   if (!listeners.has(name)) listeners.set(name, new Set());
@@ -59,7 +62,17 @@ function take(name, data) {
   }
   if (state.daemon !== "down") state.asOf = nowText();
   changed(name, data);
-  if (name === "board" && state.overview?.nodes && (data.nodes || data.pipelines?.length)) emit("elsewhere");
+}
+
+const failures = () => pipelines().map(({ jobs }) => jobs.failed).join();
+let failed;
+
+/** What other nodes do is asked for now and then. */
+function lookElsewhere() {
+  if (document.hidden || isStale() || !state.overview?.nodes) return;
+  const before = failed;
+  failed = failures();
+  emit("elsewhere", { failed: before !== failed });
 }
 
 function connected({ open, status, wait }) {
@@ -125,6 +138,7 @@ function begin(chosen) {
 
 export function start() {
   begin(window.SharedWorker ? byWorker() : byPage());
+  setInterval(lookElsewhere, ELSEWHERE);
   document.addEventListener("visibilitychange", () => {
     source.seen(!document.hidden);
     if (!document.hidden) return;

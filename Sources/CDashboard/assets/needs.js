@@ -31,7 +31,7 @@ function ofPipeline({ name, state, trouble, stalled, waiting }) {
       key: `trouble ${name}`,
       state,
       href: at(name),
-      head: `${name} is paused by trouble`,
+      head: `${name} is paused by trouble${own() ? ` on ${own()}` : ""}`,
       fact: trouble.summary,
       remedy: trouble.remedy,
       act: drops,
@@ -63,27 +63,16 @@ function ofPipeline({ name, state, trouble, stalled, waiting }) {
 }
 
 /** What pauses this node's own pipelines they tell themselves. */
-function ofNode({ name, state, jobs, paused }) {
+function ofNode({ name, paused }) {
   const pauses = name === own() ? [] : paused;
-  const left = state === "dead" && jobs > 0;
-  return [
-    left && {
-      key: `dead ${name}`,
-      state,
-      href: "/",
-      head: `${name} is dead and has left ${counted(jobs, "job")}`,
-      fact: "No node has taken them over yet.",
-      remedy: "That takes some seconds; else look whether another node runs these pipelines.",
-    },
-    ...pauses.map(({ pipeline, trouble }) => ({
-      key: `trouble ${pipeline} on ${name}`,
-      state: "trouble",
-      href: at(pipeline),
-      head: `${pipeline} is paused by trouble on ${name}`,
-      fact: trouble.summary,
-      remedy: trouble.remedy,
-    })),
-  ];
+  return pauses.map(({ pipeline, trouble }) => ({
+    key: `trouble ${pipeline} on ${name}`,
+    state: "trouble",
+    href: at(pipeline),
+    head: `${pipeline} is paused by trouble on ${name}`,
+    fact: trouble.summary,
+    remedy: trouble.remedy,
+  }));
 }
 
 function ofGroup(group) {
@@ -147,6 +136,7 @@ export function needs(changed) {
     changed();
   });
   on("jobs", ({ changes = [] }) => changes.some(({ event }) => event === "failed") && look());
+  on("elsewhere", ({ failed }) => failed && look());
   const show = () => {
     shown = undefined;
     coming = 0;

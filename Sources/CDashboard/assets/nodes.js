@@ -20,7 +20,7 @@ function notes({ paused, held }) {
   return [
     ...held.map(({ pipeline, hold }) => [
       to(pipeline),
-      ` is ${hold.kind === "drain" ? "drained" : "paused"} on this node `,
+      ` is ${hold.kind === "drain" ? "drained" : "paused"} `,
       holdSentence(hold),
     ]),
     ...paused.map(({ pipeline, trouble }) => [

@@ -29,6 +29,7 @@ function flow() {
   const stages = sum(({ stages = [] }) => stages.filter(({ queued }) => queued > 0).length);
   const failed = sum(({ jobs }) => jobs.failed);
   const recent = sum(({ minutes }) => minutes?.failed?.reduce((a, b) => a + b, 0));
+  // Stages and workers are those of one node.
   const workers = sum(({ workers: w }) => w?.all);
   const queued = sum(({ jobs }) => jobs.queued);
   const deferred = sum(({ jobs }) => jobs.deferred);
@@ -41,11 +42,10 @@ function flow() {
       oldest >= 0 && ["oldest ", ageOf(oldest, state.overview.daemon.now)],
       "/waiting",
     ),
-    step("queued", queued, queued > 0 && stages > 0 && `for ${counted(stages, "stage")}`, "/jobs?state=queued"),
+    step("queued", queued, queued > 0 && stages > 0 && !nodes().length && `for ${counted(stages, "stage")}`, "/jobs?state=queued"),
     step(
       "running",
       sum(({ jobs }) => jobs.running),
-      // It is those of one node that are known.
       workers > 0 && !nodes().length && `of ${counted(workers, "worker")}`,
       "/jobs?state=running",
     ),
@@ -155,7 +155,10 @@ export async function show(main) {
   let draw = () => {};
   const changed = () => draw();
   const running = following({ state: "running", limit: 5 }, { changed });
-  const failed = following({ state: "failed", limit: 5 }, { changed, relevant: ({ event }) => event === "failed" });
+  const failed = following(
+    { state: "failed", limit: 5 },
+    { changed, relevant: ({ event }) => event === "failed", elsewhere: ({ failed: more }) => more },
+  );
   const needed = needs(changed);
   await patiently(main, Promise.allSettled([running.read(), failed.read(), needed.read()]));
 

@@ -2,15 +2,17 @@
 
 import { errors, reload } from "./actions.js";
 import { el } from "./dom.js";
+import { sentenceNodes } from "./names.js";
 import { banner, button, inWords } from "./parts.js";
 import { may } from "./shell.js";
 import { age as ageText, count, duration } from "./sizes.js";
 import { age, clock } from "./times.js";
 
-/** `by anna 12 min ago: RIP 2 is being serviced; until 16:00`. */
-export function holdSentence({ by, since, until, reason }) {
+/** `by anna on mill-2 12 min ago: RIP 2 is being serviced; until 16:00`. */
+export function holdSentence({ by, node, since, until, reason }) {
   return [
     by && `by ${by} `,
+    node && ["on ", sentenceNodes(node), " "],
     since && [age(since), " ago"],
     reason && `: ${reason}`,
     until && ["; until ", clock(until, { seconds: false })],

@@ -21,6 +21,8 @@ package final class DaemonJournal: JournalReading {
     package func counts() throws(JournalError) -> [JobCount] { try read(standing().counts, \.count) }
     package func holds() throws(JournalError) -> [HoldRecord] { try read(standing().holds, \.hold) }
 
+    package func tellingNode() throws(JournalError) -> String? { try standing().node }
+
     package func failureGroups(
         of pipeline: String?, since time: Timestamp?, at now: Timestamp
     ) throws(JournalError) -> FailureGroups {

@@ -51,7 +51,7 @@ package struct JobSurroundings {
         let others = (board.nodes ?? []).filter { $0.name != board.node }
         self.init(
             holds: board.pipelines.compactMap { pipeline in pipeline.hold.map { $0.record(of: pipeline.name) } }
-                + others.flatMap(\.holds),
+                + (board.held ?? []).map(\.record) + others.flatMap { $0.held.map(\.record) },
             pauses: own
                 + others.flatMap { node in
                     node.paused.map { Pause(pipeline: $0.pipeline, node: node.name, failure: $0.why.failure) }
@@ -66,12 +66,15 @@ package struct JobSurroundings {
     package init(_ journal: any JournalReading, isRunning: Bool?) throws(JournalError) {
         let holds = try journal.holds()
         guard let shared = journal as? any SharedJournal else {
-            self.init(of: try journal.pipelines(), holds: holds, isRunning: isRunning)
+            let pauses = Pause.all(of: try journal.pipelines(), on: try journal.tellingNode())
+            self.init(holds: holds, pauses: pauses, isRunning: isRunning, at: .now())
             return
         }
+        // What was said last of a node that is dead is no more.
+        let alive = Set(try shared.nodes().filter(\.isAlive).map(\.name))
+        let standings = try shared.standings().filter { alive.contains($0.key) }
         self.init(
-            holds: holds, pauses: try shared.standings().flatMap { Pause.all(of: $1, on: $0) }, isRunning: isRunning,
-            at: .now())
+            holds: holds, pauses: standings.flatMap { Pause.all(of: $1, on: $0) }, isRunning: isRunning, at: .now())
     }
 
     /// Why a job makes no progress, whatever its state; nil if it does or is finished. What was paused when a daemon

@@ -23,12 +23,14 @@ package struct BoardNode: Codable, Equatable, Sendable {
         }
     }
 
-    /// What people hold on it alone.
+    /// What people hold.
     package struct Held: Codable, Equatable, Sendable {
         package var pipeline: String
         package var hold: BoardPipeline.Hold
 
         package init(_ record: HoldRecord) { (pipeline, hold) = (record.pipeline, BoardPipeline.Hold(record)) }
+
+        package var record: HoldRecord { hold.record(of: pipeline) }
     }
 
     package var name: String
@@ -40,6 +42,7 @@ package struct BoardNode: Codable, Equatable, Sendable {
     /// How many jobs it has that are not over.
     package var jobs: Int
     package var paused: [Paused] = []
+    /// On it alone.
     package var held: [Held] = []
 
     package init(_ record: NodeRecord) {
@@ -48,6 +51,4 @@ package struct BoardNode: Codable, Equatable, Sendable {
         state = record.isAlive ? .alive : record.isDead ? .dead : .silent
         jobs = record.jobs
     }
-
-    package var holds: [HoldRecord] { held.map { $0.hold.record(of: $0.pipeline) } }
 }

@@ -24,6 +24,8 @@ package enum BoardVerb: ControlVerb {
         /// where they are not known.
         package var node: String?
         package var nodes: [BoardNode]?
+        /// What people hold on all nodes.
+        package var held: [BoardNode.Held]?
         /// Whether it is about to end: nil where it is not.
         package var stopping: Bool?
         /// Why the journal cannot be written; nil where it can.

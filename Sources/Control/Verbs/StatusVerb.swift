@@ -15,6 +15,8 @@ package enum StatusVerb: ControlVerb {
         package var counts: [JSONValue]
         /// What people hold.
         package var holds: [JSONValue]
+        /// Which node the daemon is, where several share the journal.
+        package var node: String?
 
         package init(run: JSONValue? = nil, pipelines: [JSONValue], counts: [JSONValue], holds: [JSONValue]) {
             self.run = run

@@ -21,11 +21,13 @@ extension ControlService {
         _ arguments: Nothing, _ reader: Reader
     ) throws(ControlProblem) -> StatusVerb.Answer {
         try reader.read { journal throws(JournalError) in
-            StatusVerb.Answer(
+            var answer = StatusVerb.Answer(
                 run: try journal.lastRun().flatMap { run in JSONValue { $0.run(run) } },
                 pipelines: try journal.pipelines().compactMap { record in JSONValue { $0.pipeline(record) } },
                 counts: try journal.counts().compactMap { count in JSONValue { $0.count(count) } },
                 holds: try journal.holds().compactMap { hold in JSONValue { $0.hold(hold) } })
+            answer.node = (journal as? any SharedJournal)?.node
+            return answer
         }
     }
 

@@ -17,8 +17,8 @@ final class NotifyService: Sendable {
         var pinger: Pinger?
         var world: NotifyWorld?
         var outbox: (any Outbox)?
-        /// Why other nodes pause pipelines, as they were seen last.
-        var elsewhere: [String: String] = [:]
+        /// Why other nodes pause pipelines, as they were seen last; nil: not yet.
+        var elsewhere: [String: String]?
         var isClosing = false
     }
 
@@ -82,7 +82,7 @@ final class NotifyService: Sendable {
         case .settled(let report): if report.hasFailed, !report.isCancelled { notifier?.noteFailure() }
         case .paused(let pipeline, let failure): notifier?.note(.paused, of: pipeline, Self.text(failure))
         case .resumed(let pipeline, _):
-            notifier?.note(.paused, of: pipeline, state.withLock { $0.elsewhere[pipeline] })
+            notifier?.note(.paused, of: pipeline, state.withLock { $0.elsewhere?[pipeline] })
         case .stalled(let pipeline, let stall):
             notifier?.note(.stalled, of: pipeline, Self.text(stall, pipeline))
         case .moving(let pipeline, _): notifier?.note(.stalled, of: pipeline, nil)
@@ -171,8 +171,8 @@ final class NotifyService: Sendable {
         guard !health.isStopping, !isClosing else { return look }
         // What an earlier run had paused may be about to pause again.
         if !isFirst {
-            look.troubles[.paused] = health.paused.mapValues(Self.text).merging(pausedElsewhere(engine)) {
-                "\($0)\n\($1)"
+            look.troubles[.paused] = pausedElsewhere(engine).map { others in
+                health.paused.mapValues(Self.text).merging(others) { "\($0)\n\($1)" }
             }
             look.troubles[.stalled] = Dictionary(
                 uniqueKeysWithValues: health.stalled.map { name, stall in
@@ -190,8 +190,8 @@ final class NotifyService: Sendable {
         return look
     }
 
-    /// One node tells of all that share the journal.
-    private func pausedElsewhere(_ engine: Engine) -> [String: String] {
+    /// One node tells of all that share the journal. Nil where it is not known what the others do.
+    private func pausedElsewhere(_ engine: Engine) -> [String: String]? {
         guard let journal = engine.reading as? any SharedJournal else { return [:] }
         do throws(JournalError) {
             let found = try NodesReport(journal)?.pauses(besides: journal.node) ?? [:]

@@ -45,6 +45,7 @@ final class PageBoard: Sendable {
         answer.pipelines = finding.gauges.map { BoardPipeline($0, finding, day, silent[$0.name]) }
         answer.node = finding.nodes?.node
         answer.nodes = finding.nodes?.report?.board
+        answer.held = finding.nodes?.report?.held.map { BoardNode.Held($0) }
         if finding.isStopping { answer.stopping = true }
         answer.journal = look.engine.journalTrouble?.message
         if case .refused(let problems) = reloader.last?.outcome { answer.refused = problems }
@@ -123,7 +124,8 @@ extension BoardPipeline.Jobs {
 extension NodesReport {
     /// Those that are alive, or have jobs.
     fileprivate var board: [BoardNode] {
-        nodes.filter { !$0.record.isDead || $0.record.jobs > 0 }.map { node in
+        // What nodes gave up is that of one which never was on any host.
+        nodes.filter { !$0.record.host.isEmpty && (!$0.record.isDead || $0.record.jobs > 0) }.map { node in
             var board = BoardNode(node.record)
             board.paused = node.paused.compactMap { record in
                 record.paused.map {

@@ -50,14 +50,17 @@ final class JournalSocket: Sendable {
     /// Returns once the journal has dealt with what it was sent, or after a second. Which unit an entry belongs to it
     /// looks up at the process, which has to be there still: else `systemctl status` does not show why it has ended.
     func settle() {
+        let end = ContinuousClock.now + .seconds(1)
         // Says nothing, and is read only after what came before has been dealt with.
-        guard Glibc.send(socket, nil, 0, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) == 0 else { return }
-        Self.awaitReader(of: socket)
+        while Glibc.send(socket, nil, 0, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) != 0 {
+            guard Errno.last == .resourceTemporarilyUnavailable, ContinuousClock.now < end else { return }
+            usleep(1000)
+        }
+        Self.awaitReader(of: socket, until: end)
     }
 
-    /// Returns once all that was written to a socket is read, or after a second.
-    static func awaitReader(of socket: Int32) {
-        let end = ContinuousClock.now + .seconds(1)
+    /// Returns once all that was written to a socket is read, or at that time.
+    static func awaitReader(of socket: Int32, until end: ContinuousClock.Instant) {
         var unread: Int32 = 0
         // The kernel has no event for it.
         while ioctl(socket, UInt(TIOCOUTQ), &unread) == 0, unread > 0, ContinuousClock.now < end { usleep(1000) }

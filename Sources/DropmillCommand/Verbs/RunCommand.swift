@@ -114,7 +114,7 @@ struct RunCommand: StageVerb {
         configuration.members = inForce.controlGroup
         (configuration.stall, configuration.jobsAtOnce) = (inForce.stall, inForce.jobsAtOnce)
         configuration.expelled = { @Sendable in
-            output.finish()
+            output.flush()
             Replacement.begin()
         }
         let memory = once ? nil : IdleMemory()

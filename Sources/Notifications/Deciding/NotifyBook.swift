@@ -142,7 +142,8 @@ package struct NotifyBook: Sendable {
                 try observe(rule, pipeline, look.figures, failures, at: now, began: began)
             }
         }
-        end(but: Set(look.pipelines), at: now)
+        // Trouble may be that of pipelines which are loaded on other nodes alone.
+        end(but: Set(look.pipelines).union(look.troubles.values.flatMap(\.keys)), at: now)
     }
 
     private mutating func observe(
