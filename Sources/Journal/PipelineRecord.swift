@@ -14,6 +14,8 @@ package struct PipelineRecord: Sendable, Equatable {
     package var failed: FilePath
     /// Its stages' kinds, in order.
     package var stages: [String]
+    /// The stages as jobs have them on record, where several nodes share the journal; else nil.
+    package var definition: String?
     /// How many drops wait in the inbox.
     package var waiting: Int
     /// Why it is paused; nil while it works.

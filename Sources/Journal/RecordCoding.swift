@@ -11,6 +11,7 @@ extension JSONText {
             json.path("inbox", record.inbox)
             json.path("failed", record.failed)
             json.list("stages", record.stages) { $0.text(nil, $1) }
+            if let definition = record.definition { json.text("definition", definition) }
             json.integer("waiting", record.waiting)
             if let failure = record.paused { json.value("paused") { $0.failure(failure) } }
             json.time("paused_since", record.pausedSince)
@@ -95,6 +96,7 @@ extension JSONValue {
             name: name, source: members["source", \.path], inbox: inbox, failed: failed,
             stages: members["stages", { $0.all(\.string) }] ?? [], waiting: waiting,
             paused: members["paused", \.failure], pausedSince: members["paused_since", \.time], updatedAt: updatedAt)
+        record.definition = members["definition", \.string]
         record.works = members["works", { $0.all(\.workPlace) }] ?? []
         return members.makeSense ? record : nil
     }

@@ -29,6 +29,9 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
     /// How the pipelines of each node stand, by the nodes' names.
     func standings() throws(JournalError) -> [String: [PipelineRecord]]
 
+    /// How far this host's clock is ahead of the database's.
+    func clockOffset() throws(JournalError) -> Duration
+
     /// How many jobs other nodes have that are not over, by pipeline and state.
     func countsElsewhere() throws(JournalError) -> [JobCount]
 

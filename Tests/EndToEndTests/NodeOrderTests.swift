@@ -173,6 +173,13 @@ struct NodeOrderTests: DaemonTests {
         #expect(both.text.contains(#/(?m)^first: a: /#), "\(both.text)")
         #expect(both.text.contains(#/(?m)^second: .*b\.yaml/#), "\(both.text)")
         #expect(both.text.contains("second: error: the reload is refused; nothing is changed\n"), "\(both.text)")
+        // Each is warned of what is not the same on the other.
+        for (node, other) in [(first, "second"), (second, "first")] {
+            #expect(
+                try await eventually(within: .seconds(90)) {
+                    try node.hasLogged("warning", "its stages here are not those on '\(other)'")
+                }, "\(node.transcript)")
+        }
         let json = try order("reload", "--node", "second", "--json")
         #expect(json.status == 78 && json.text.contains(#/"node":"second"/#) && !json.text.contains("\"first\""))
         try Folder.remove(scratch.path("second/b.yaml"))

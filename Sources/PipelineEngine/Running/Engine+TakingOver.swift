@@ -32,6 +32,10 @@ extension Engine {
         isDone.wait()
     }
 
+    nonisolated func warn(of pipeline: String?, _ message: String) {
+        observer(.warning(pipeline: pipeline, message: message))
+    }
+
     /// Other nodes have marked this process dead and take over its jobs: it has to restart as a new node.
     nonisolated func expel() {
         observer(

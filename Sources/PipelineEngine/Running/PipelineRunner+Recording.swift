@@ -67,9 +67,11 @@ extension PipelineRunner {
 extension Pipeline {
     /// What the journal is to know of it, while nothing waits and nothing is wrong.
     func record(at time: Timestamp) -> PipelineRecord {
-        PipelineRecord(
+        var record = PipelineRecord(
             name: name, source: source.absolute, inbox: inbox, failed: failed, stages: stages.map(\.kind), waiting: 0,
             updatedAt: time)
+        record.definition = definition.text
+        return record
     }
 
     /// The same with the places of its work folder; nil where the journal knows these.

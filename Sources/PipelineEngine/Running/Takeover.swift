@@ -25,6 +25,8 @@ actor Takeover: QueueActor {
     /// Jobs that are this node's by the journal and that the last look did not know.
     private var unknown: Set<JobID> = []
     private var lastAudit = MonotonicTime.now()
+    private var comparison = NodeComparison()
+    private var lastComparison: MonotonicTime?
     private var isStopped = false
 
     private struct Coming {
@@ -82,6 +84,7 @@ actor Takeover: QueueActor {
             let others = Set(dead.map(\.incarnation))
             seen = seen.filter { others.contains($0.key) || $0.value > .now() - Self.patience }
             if MonotonicTime.now() - lastAudit >= Self.auditing { try audit() }
+            if lastComparison.map({ MonotonicTime.now() - $0 >= Self.auditing }) ?? true { try compare(places.map(\.0)) }
         } catch {
             // Whoever writes tells of it.
         }
@@ -93,6 +96,16 @@ actor Takeover: QueueActor {
         guard !left.isEmpty else { return }
         try journal.release(left.filter { $0.value.record != nil }.map(\.key).sorted())
         for id in left.keys { coming[id] = nil }
+    }
+
+    /// Warns of what should be the same on all nodes.
+    private func compare(_ spools: [Spool]) throws(JournalError) {
+        lastComparison = .now()
+        if let warning = comparison.warning(ofClock: try journal.clockOffset()) { engine.warn(of: nil, warning) }
+        let alive = Set(try journal.nodes().filter(\.isAlive).map(\.name)).subtracting([journal.node])
+        let own = Dictionary(spools.map { ($0.pipeline.name, $0.pipeline.definition) }) { first, _ in first }
+        let others = try journal.standings().filter { alive.contains($0.key) }
+        for (pipeline, message) in comparison.warnings(own: own, others: others) { engine.warn(of: pipeline, message) }
     }
 
     // MARK: Taking
