@@ -15,9 +15,13 @@ package struct NodeRecord: Sendable, Equatable {
     package let isDead: Bool
     /// How many jobs are its own that are not over.
     package let jobs: Int
+    /// Whether it waits for its name, which another one has that is alive.
+    package var isWaiting = false
 
     /// Whether it may still be at work.
-    package var isAlive: Bool { !isDead && lease > .zero }
+    package var isAlive: Bool { holdsLease && !isWaiting }
+
+    package var holdsLease: Bool { !isDead && lease > .zero }
 
     package init(
         incarnation: String, name: String, host: String, version: String, since: Timestamp, lease: Duration,

@@ -19,13 +19,12 @@ extension PostgresJournal {
     /// Microseconds between two looks.
     private static let pause: useconds_t = 200_000
 
-    /// Another node of this name that is alive and was there before.
+    /// The node of this name that is alive and was there before; nil where it is this one.
     private func twin() throws(JournalError) -> NodeRecord? {
         guard let incarnation else { return nil }
-        let nodes = try nodes().filter { $0.name == incarnation.node && $0.isAlive }
-        // The newest first.
-        guard let own = nodes.firstIndex(where: { $0.incarnation == incarnation.id }) else { return nil }
-        return nodes[(own + 1)...].first
+        let nodes = try nodes().filter { $0.name == incarnation.node }
+        guard nodes.contains(where: { $0.incarnation == incarnation.id && $0.isWaiting }) else { return nil }
+        return nodes.first(where: \.isAlive)
     }
 
     private func refusal(of twin: NodeRecord) -> JournalError {

@@ -81,7 +81,15 @@ extension PostgresJournal: SharedJournal {
         return theirs < before ? before - theirs : min(.zero, after - theirs)
     }
 
-    package func nodes() throws(JournalError) -> [NodeRecord] { try nodes(where: "true") }
+    package func nodes() throws(JournalError) -> [NodeRecord] {
+        var nodes = try nodes(where: "true")
+        var taken: Set<String> = []
+        // The oldest first.
+        for index in nodes.indices.reversed() where nodes[index].holdsLease {
+            nodes[index].isWaiting = !taken.insert(nodes[index].name).inserted
+        }
+        return nodes
+    }
 
     private func nodes(where condition: String) throws(JournalError) -> [NodeRecord] {
         let rows = try read(

@@ -24,12 +24,15 @@ struct NodesReport: Sendable {
         }
 
         /// For programs.
-        var state: String { record.isAlive ? "alive" : record.isDead ? "dead" : "silent" }
+        var state: String {
+            record.isAlive ? "alive" : record.isWaiting ? "waiting" : record.isDead ? "dead" : "silent"
+        }
 
         /// For people.
         var text: String {
             switch (state, record.jobs) {
             case ("alive", _): "alive"
+            case ("waiting", _): "waits for its name, which another node has"
             case ("silent", _): "silent for \((Duration.zero - record.lease).text)"
             case (_, 0): "dead"
             default: "dead, with jobs that nobody has taken over yet"
@@ -90,7 +93,7 @@ struct NodesReport: Sendable {
             table.add([
                 EscapedText.printable(record.name), EscapedText.printable(record.host),
                 EscapedText.printable(record.version), record.since.localText,
-                record.isAlive ? record.lease.text : "over", "\(record.jobs)", node.text,
+                record.holdsLease ? record.lease.text : "over", "\(record.jobs)", node.text,
             ])
         }
         let laidOut = table.lines
