@@ -88,6 +88,6 @@ extension PostgresJournal {
             .newer,
             "The journal '\(place.text)' lacks tables of this version, and this role may not make them: \(text). Run "
                 + "'dropmill journal \(known.isEmpty ? "init" : "upgrade")' with a role that may, and with '--grant' "
-                + "for this one.", remedy: "")
+                + "for this one; 'options=-csearch_path=NAME' names another schema.", remedy: "")
     }
 }

@@ -3,9 +3,9 @@ import Files
 import Glibc
 
 extension PostgresConnection {
-    /// Why a connection could not be made that another try does not make either; nil where one may, or that is not
-    /// known. What a server refuses has a code, which libpq tells in its messages alone, and only who asks for that
-    /// before.
+    /// Why a connection could not be made, where the server has a reason that people can do something about; nil where
+    /// it has none, or that is not known. What a server refuses has a code, which libpq tells in its messages alone,
+    /// and only who asks for that before.
     static func refusal(by options: [(String, String)], of connection: OpaquePointer) -> PostgresError? {
         let text = words(of: connection)
         if libpq.PQconnectionNeedsPassword(connection) == 1 {
@@ -14,7 +14,8 @@ extension PostgresConnection {
         // A service that is not known, or a key: no server was asked, nor a name's address.
         if libpq.PQsocket(connection) < 0, libpq.PQconninfo(connection).map(isUnset) ?? false { return .unfit(text) }
         // `FATAL:  `, in whichever language: it was a server that said so.
-        guard text.contains(/: \p{Lu}+: {2}/), let state = code(by: options), PostgresState.isConfiguration(state)
+        guard text.contains(/: \p{Lu}+: {2}/), let state = code(by: options),
+            PostgresState.isConfiguration(state) || state == PostgresState.noConnection
         else {
             return nil
         }

@@ -45,23 +45,27 @@ enum PostgresError: Error, Equatable {
 extension JournalError {
     /// What it means for who has a journal.
     init(_ error: PostgresError, _ action: String, _ place: PostgresPlace) {
-        let begin = "Cannot \(action) the journal '\(place.text)': "
-        let again = "Check the server and the network; Dropmill connects again by itself."
+        let text = error.text
+        // Some of libpq's messages end with a question.
+        let fact = "Cannot \(action) the journal '\(place.text)': \(text)" + (text.last == "?" ? "" : ".")
         switch error {
-        case .library(let text), .unfit(let text): self.init(.newer, "\(begin)\(text).", remedy: "")
-        case .lost(let text): self.init(.environment, "\(begin)\(text). \(again)", remedy: again)
-        case .refused(let state, let text):
+        case .library, .unfit: self.init(.newer, fact, remedy: "")
+        case .lost:
+            let remedy = "Check the server and the network"
+            // A verb has ended when that is read, and a node that could not start.
+            self.init(.environment, "\(fact) \(remedy).", remedy: "\(remedy); Dropmill connects again by itself.")
+        case .refused(let state, _):
             let remedy = Self.remedy(of: state)
             let kind: Kind =
                 state == PostgresState.noTable
                 ? .missing : PostgresState.isConfiguration(state) ? .newer : .environment
-            self.init(kind, "\(begin)\(text). \(remedy)", remedy: remedy)
+            self.init(kind, "\(fact) \(remedy)", remedy: remedy)
         }
     }
 
     private static func remedy(of state: String) -> String {
         switch state {
-        case PostgresState.noTable: "'dropmill run' makes it there, or 'search_path' leads to another schema."
+        case PostgresState.noTable: "'dropmill run' makes it there; 'options=-csearch_path=NAME' names another schema."
         case PostgresState.noRight: "Give the role its rights: 'dropmill journal upgrade --grant ROLE', as the owner."
         case PostgresState.noDatabase: "Create that database, or name another."
         case PostgresState.noSchema:
@@ -70,6 +74,8 @@ extension JournalError {
         case PostgresState.noRole: "Create that role first."
         case let state where state.hasPrefix(PostgresState.noEntry):
             "Check the role and pg_hba.conf; a password belongs in ~/.pgpass or in a service file."
+        case PostgresState.noConnection:
+            "Raise 'max_connections' of the server: a node takes three or four, a verb one or two."
         case PostgresState.full: "Free space on the server."
         case PostgresState.readOnly: "Name the server that can be written to ('target_session_attrs=read-write')."
         default: "Check the server's log."

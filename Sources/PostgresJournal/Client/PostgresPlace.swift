@@ -4,7 +4,7 @@ package import Journal
 /// Where a journal is: whatever libpq takes for it, a URL or `key=value` words.
 package struct PostgresPlace: Sendable, Equatable {
     let words: String
-    /// How messages name it, without its password.
+    /// How messages name it, without its password: it can be pasted.
     package let text: String
     /// Whether there is a password in it, or what else libpq does not show.
     package let hasSecret: Bool
@@ -27,6 +27,8 @@ package struct PostgresPlace: Sendable, Equatable {
     /// Throws where it makes no sense.
     init(_ words: String) throws(PostgresError) {
         if let problem = PostgresLibrary.shared.problem { throw .library(problem) }
+        // To libpq it would be what the environment says.
+        if words.isEmpty { throw .unfit("it is empty") }
         var message: UnsafeMutablePointer<CChar>?
         guard let options = libpq.PQconninfoParse(words, &message) else {
             defer { libpq.PQfreemem(message) }
@@ -41,10 +43,28 @@ package struct PostgresPlace: Sendable, Equatable {
         }
         self.words = words
         hasSecret = Self.values(of: options, areSecret: true).contains { !$0.value.isEmpty }
-        let port = found["port"].map { ":\($0)" } ?? ""
-        text =
-            found["service"].map { "service=\($0)" }
-            ?? "postgresql://\(found["host"] ?? found["hostaddr"] ?? "")\(port)/\(found["dbname"] ?? "")"
+        text = Self.text(of: found)
+    }
+
+    /// What leads to the same journal, as libpq takes it.
+    static func text(of options: [String: String]) -> String {
+        if let service = options["service"] { return "service=\(service)" }
+        func escaped(_ value: String) -> String {
+            value.utf8.reduce(into: "") { text, byte in
+                let isPlain = byte < 0x80 && Character(UnicodeScalar(byte)).isPlainInURL
+                text += isPlain ? String(UnicodeScalar(byte)) : "%" + String(256 + Int(byte), radix: 16).suffix(2)
+            }
+        }
+        var rest = ["host", "hostaddr", "port", "options"]
+        var server = options["user"].map { "\(escaped($0))@" } ?? ""
+        // What is no name of one host, such as the folder of a socket, does not do before the database.
+        if let host = options["host"], host.allSatisfy({ $0.isLetter || $0.isNumber || ".-_".contains($0) }) {
+            server += escaped(host) + (options["port"].map { ":\(escaped($0))" } ?? "")
+            rest.removeAll { ["host", "port"].contains($0) }
+        }
+        let words = rest.compactMap { key in options[key].map { "\(key)=\(escaped($0))" } }
+        let database = escaped(options["dbname"] ?? "")
+        return "postgresql://\(server)/\(database)" + (words.isEmpty ? "" : "?" + words.joined(separator: "&"))
     }
 
     /// Those of libpq's options that have one. `areSecret`: only those that it does not show.
@@ -62,6 +82,10 @@ package struct PostgresPlace: Sendable, Equatable {
         }
         return found
     }
+}
+
+extension Character {
+    fileprivate var isPlainInURL: Bool { isLetter || isNumber || "-._~/,:".contains(self) }
 }
 
 extension String {

@@ -1,6 +1,8 @@
 /// Codes of errors (SQLSTATE).
 enum PostgresState {
     static let noTable = "42P01", noRight = "42501", noSchema = "3F000", full = "53100", readOnly = "25006"
+    /// The server has as many connections as it may.
+    static let noConnection = "53300"
     /// How a role is told that it may make no tables, or not there.
     static let mayNotMake = [noRight, noSchema]
     static let noDatabase = "3D000", noRole = "42704"

@@ -246,7 +246,7 @@ struct PostgresJournalTests {
     @Test("No password is told")
     func passwords() throws {
         let place = try PostgresPlace("postgresql://anna:secret@db.example:5433/mill?sslmode=require")
-        #expect(place.text == "postgresql://db.example:5433/mill")
+        #expect(place.text == "postgresql://anna@db.example:5433/mill")
         #expect(try PostgresPlace("service=mill password=secret").text == "service=mill")
     }
 

@@ -41,6 +41,32 @@ struct PostgresNodesTests {
         #expect(error?.kind == .newer && error?.message.contains("secret") == false, "\(error?.message ?? "")")
     }
 
+    @Test(
+        "What is told of a place leads there where it is pasted",
+        arguments: [
+            ("dbname=mill", "postgresql:///mill"), ("host=/run/pg dbname=mill", "postgresql:///mill?host=/run/pg"),
+            ("host=db-1.example port=5433 user=anna password=x", "postgresql://anna@db-1.example:5433/"),
+            ("host=a,b port=1,2 dbname=m", "postgresql:///m?host=a,b&port=1,2"),
+            (
+                "hostaddr=::1 dbname='é / b' options='-csearch_path=x -cjit=on' user=a@b",
+                "postgresql://a%40b@/%c3%a9%20/%20b?hostaddr=::1&options=-csearch_path%3dx%20-cjit%3don"
+            ),
+        ])
+    func texts(words: String, text: String) throws {
+        #expect(try PostgresPlace(words).text == text)
+        #expect(try PostgresPlace(text).text == text)
+    }
+
+    @Test("What a verb says of a lost server ends with what people can do; who runs also connects again")
+    func lost() throws {
+        let error = JournalError(.lost("no file; Is it there?"), "open", try PostgresPlace("dbname=mill"))
+        #expect(
+            error.message
+                == "Cannot open the journal 'postgresql:///mill': no file; Is it there? Check the server and the "
+                + "network.")
+        #expect(error.remedy == "Check the server and the network; Dropmill connects again by itself.")
+    }
+
     @Test("Who connects to another machine and does not insist on TLS is warned")
     func routes() throws {
         for (words, mode) in [
@@ -73,6 +99,11 @@ struct PostgresNodesTests {
                 /A node 'a' is alive already, on the host '.+' since \d{4}-.*--node/)
                 ?? false, "\(twin?.message ?? "")")
         #expect(try first.renew() && first.nodes().filter(\.isAlive).count == 1)
+        let waiting = try PostgresJournal.open(place, as: Incarnation(of: "a", version: "1"))
+        #expect(try first.nodes().filter(\.isAlive).map(\.incarnation) == [first.incarnationID])
+        #expect(try first.nodes().filter(\.isWaiting).map(\.incarnation) == [waiting.incarnationID])
+        try waiting.leave()
+        waiting.close()
         _ = try server.ask("UPDATE nodes SET lease_until = clock_timestamp() - interval '1s'", in: place)
         try store().open(durable: true, checking: true).close()
         // At once each waits for the other's end, and one of them is there.
