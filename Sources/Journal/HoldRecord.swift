@@ -23,7 +23,7 @@ package struct HoldRecord: Sendable, Equatable, Codable {
     package let user: UInt32
     package let since: Timestamp
     /// When it is over; nil: only when it is lifted.
-    package let until: Timestamp?
+    package private(set) var until: Timestamp?
     /// In the words of whoever asked for it; empty where no reason was given.
     package let reason: String
     /// The node that it is held on; nil: wherever it is at work.
@@ -47,6 +47,13 @@ package struct HoldRecord: Sendable, Equatable, Codable {
     package func passed(to pipeline: String) -> Self {
         var hold = self
         hold.pipeline = pipeline
+        return hold
+    }
+
+    /// The same by a clock that is so much ahead.
+    package func ending(later time: Duration) -> Self {
+        var hold = self
+        hold.until = until.map { Timestamp(nanoseconds: $0.nanoseconds.addingSaturated(time.nanoseconds)) }
         return hold
     }
 

@@ -1,4 +1,4 @@
-import Files
+package import Files
 package import Journal
 
 extension PostgresJournal {
@@ -20,9 +20,10 @@ extension PostgresJournal {
 
     /// Opens a journal that is there for reading.
     package static func open(
-        reading words: String, on host: String? = nil
+        reading words: String, on host: String? = nil,
+        now: @escaping @Sendable () -> Timestamp = { @Sendable in .now() }
     ) throws(JournalError) -> PostgresJournal {
-        let journal = PostgresJournal(try PostgresPlace.of(words), as: nil, on: host)
+        let journal = PostgresJournal(try PostgresPlace.of(words), as: nil, on: host, now: now)
         do throws(JournalError) {
             let applied = try journal.applied(on: journal.readings)
             try journal.refuseNewer(applied)
@@ -30,7 +31,7 @@ extension PostgresJournal {
                 throw JournalError(
                     .missing,
                     "There is no journal in '\(journal.place.text)', or none that this role may see. 'dropmill run' "
-                        + "and 'dropmill journal init' make it; 'search_path' says in which schema it is.")
+                        + "and 'dropmill journal init' make it; 'options=-csearch_path=NAME' names another schema.")
             }
             guard Schema.isComplete(applied) else {
                 throw JournalError(

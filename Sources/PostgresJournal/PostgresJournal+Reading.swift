@@ -82,20 +82,6 @@ extension PostgresJournal {
         }
     }
 
-    package func holds() throws(JournalError) -> [HoldRecord] {
-        let rows = try read(
-            PostgresQuery(
-                """
-                SELECT value FROM (SELECT pipeline, NULL::text AS node, value FROM holds UNION ALL \
-                SELECT pipeline, node, value FROM node_holds) AS held \
-                ORDER BY pipeline COLLATE "C", node COLLATE "C" NULLS FIRST
-                """))
-        return try rows.map { found throws(JournalError) in
-            var row = found
-            return try row.json(\.hold)
-        }
-    }
-
     func records(_ query: PostgresQuery) throws(JournalError) -> [JobRecord] {
         try absolute(read(query).map { row throws(JournalError) in try JobColumns.record(row) })
     }

@@ -27,11 +27,16 @@ package final class PostgresJournal: EngineJournal, Sendable {
     let told = Mutex(Roots())
     /// The folders from which originals are to go some day.
     let kept = Mutex<Set<KeptFolder>>([])
-    /// The machine that it is read on.
+    /// The machine that it is read on, its clock, and the server's.
     let host: String
+    let now: @Sendable () -> Timestamp
+    let clock = Mutex(ServerClock())
 
-    init(_ place: PostgresPlace, as incarnation: Incarnation?, on host: String? = nil) {
-        (self.place, self.incarnation) = (place, incarnation)
+    init(
+        _ place: PostgresPlace, as incarnation: Incarnation?, on host: String? = nil,
+        now: @escaping @Sendable () -> Timestamp = { @Sendable in .now() }
+    ) {
+        (self.place, self.incarnation, self.now) = (place, incarnation, now)
         self.host = host ?? incarnation?.host ?? Incarnation.hostName
         commits = PostgresConnection(to: place, as: "commits")
         leases = PostgresConnection(

@@ -50,6 +50,27 @@ struct PostgresOrdersTests {
         #expect(try second.holds() == [all[0].passed(to: "print"), all[3]])
     }
 
+    @Test(
+        "What holds for a time ends at the same moment on all hosts, whatever their clocks say", arguments: [600, -600])
+    func ends(seconds: Int) throws {
+        try open("a").close()
+        let right = try PostgresJournal.open(reading: place)
+        let wrong = try PostgresJournal.open(reading: place) { Timestamp.now().advanced(by: .seconds(seconds)) }
+        defer { [right, wrong].forEach { $0.close() } }
+        for (one, other) in [(right, wrong), (wrong, right)] {
+            let now = one.now()
+            let hold = HoldRecord(
+                pipeline: "scans", kind: .pause, by: "anna", user: 0, since: now,
+                until: now.advanced(by: .seconds(300)))
+            try one.change(HoldChange(of: [hold]))
+            #expect(try one.holds() == [hold], "it is the same to whoever has ordered it")
+            let found = try #require(try other.holds().first)
+            let rest = try #require(found.until) - other.now()
+            #expect(!found.isOver(at: other.now()) && rest > .seconds(290) && rest < .seconds(302), "\(rest)")
+            #expect(try other.holds() == [found], "it is the same each time")
+        }
+    }
+
     @Test("Nodes are known by name, also those that are dead")
     func names() throws {
         let (first, second) = (try open("a"), try open("b"))
@@ -146,5 +167,11 @@ struct PostgresOrdersTests {
                 jobs[0].id: first.incarnationID, jobs[1].id: second.incarnationID,
             ])
         #expect(try reading.holders(of: []).isEmpty)
+    }
+}
+
+extension Timestamp {
+    fileprivate func advanced(by time: Duration) -> Timestamp {
+        Timestamp(nanoseconds: nanoseconds + time.nanoseconds)
     }
 }
