@@ -98,6 +98,31 @@ import Testing
         #expect(engine.pauses == ["inbox.gone"] && failures.withLock(\.self) == 2)
     }
 
+    @Test("What a node does not find after its lease is not called gone: others may have taken it")
+    func afterTheLease() async throws {
+        let (gate, store) = (Gate(), MemoryStore())
+        let mayAct = Mutex(true)
+        store.journal.contents.withLock { $0.mayAct = { mayAct.withLock(\.self) } }
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
+        try engine.start(journal: store)
+        try engine.drop("a")
+        #expect(await eventually { engine.started.count == 1 })
+        mayAct.withLock { $0 = false }
+        let (inbox, work) = (engine.scratch.path("inbox"), engine.scratch.path(".dropmill"))
+        try NoReplace.rename(inbox, to: engine.scratch.path("former"))
+        try NoReplace.rename(work, to: engine.scratch.path("away"))
+        try Folder.make(inbox)
+        gate.open()
+        #expect(await eventually { !engine.pauses.isEmpty })
+        try Folder.remove(inbox)
+        try NoReplace.rename(engine.scratch.path("away"), to: work)
+        try NoReplace.rename(engine.scratch.path("former"), to: inbox)
+        mayAct.withLock { $0 = true }
+        #expect(await eventually { engine.reports.count == 1 }, "\(engine.warnings)")
+        #expect(engine.pauses == ["journal.away"])
+        _ = await engine.stop()
+    }
+
     @Test("What may not answer is asked on the pipeline's own queue, and holds up no other")
     func unanswered() async throws {
         let gate = Gate()

@@ -19,10 +19,13 @@ extension PipelineRunner {
         ask(
             { work in Self.gone(folders, from: work) },
             then: { runner, gone in
-                if gone == nil { runner.lastAway = (.now(), .workAway(runner.intake.spool)) }
+                if gone == nil { runner.lastAway = (.now(), runner.explained(.workAway(runner.intake.spool))) }
                 then(runner, gone)
             })
     }
+
+    /// Why something failed: a folder that is not there was taken away by others where this node's lease may be over.
+    func explained(_ failure: Failure) -> Failure { failure.isOfPlace && !journal.mayAct ? .journalAway : failure }
 
     private static func gone(_ folders: [(JobID, FilePath)], from work: WorkFolder) -> [JobID]? {
         do throws(IOError) {

@@ -34,8 +34,8 @@ extension PipelineRunner {
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
         case .failed(let failure):
-            if failure.isOfPlace { lastAway = (.now(), failure) }
-            send(.intakeFailed(failure))
+            if failure.isOfPlace { lastAway = (.now(), explained(failure)) }
+            send(.intakeFailed(explained(failure)))
         case .recovered: send(.intakeRecovered)
         case .waiting(let count):
             waiting = count
@@ -163,7 +163,8 @@ extension PipelineRunner {
         case .failed where isGone, .outputsLost where isGone: send(.lost(id))
         // There is nothing else that it could come to.
         case .failed(let failure) where failure.isMissing && settlement.isRelease: send(.lost(id))
-        case .failed(let failure):
+        case .failed(let found):
+            let failure = explained(found)
             // What was decided for success says nothing of a failure.
             if failure.class == .file { jobs[id]?.record.intents = [] }
             send(.unsettled(id, failure, isIntended: jobs[id]?.record.intents.isEmpty == false))

@@ -17,6 +17,8 @@ final class MemoryJournal: EngineJournal, Sendable {
     struct Contents {
         /// Which jobs another node has taken over by the time that this is to be written of them.
         var isFenced: (@Sendable (JobRecord) -> Bool)?
+        /// Whether the lease holds.
+        var mayAct: (@Sendable () -> Bool)?
         var jobs: [JobID: JobRecord] = [:]
         var figures: [String: Figures] = [:]
         var pipelines: [String: PipelineRecord] = [:]
@@ -35,6 +37,8 @@ final class MemoryJournal: EngineJournal, Sendable {
     }
 
     let contents = Mutex(Contents())
+
+    var mayAct: Bool { contents.withLock { $0.mayAct }?() ?? true }
 
     func write(
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
