@@ -79,10 +79,10 @@ package struct Spool: Sendable {
         return spool
     }
 
-    /// The folders that claimed drops and their originals are in: work, processed and failed.
+    /// The folders that claimed drops and their originals are in, the same at each start: work, processed and failed.
     package var folders: [FilePath] {
-        if case .folder(let processed) = pipeline.processed { return [work.path, processed, pipeline.failed] }
-        return [work.path, pipeline.failed]
+        if case .folder(let processed) = pipeline.processed { return [work.common, processed, pipeline.failed] }
+        return [work.common, pipeline.failed]
     }
 
     /// A claimed drop.

@@ -40,6 +40,11 @@ extension WorkFolder {
         return incarnation.map { path.appending(nodesName).appending($0) } ?? path
     }
 
+    /// That of the pipeline, which has those of all processes where they share the journal.
+    package var common: FilePath {
+        incarnation == nil ? path : path.removingLastComponent().removingLastComponent()
+    }
+
     /// Makes the folder that theirs are in. What a daemon with a journal of its own has left there is not theirs.
     static func makeNodes(for pipeline: Pipeline) throws(IOError) {
         let path = try path(for: pipeline)
