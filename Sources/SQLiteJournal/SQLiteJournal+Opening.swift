@@ -47,7 +47,8 @@ extension SQLiteJournal {
         guard Folder.kind(of: path, followingLinks: true) != nil || Errno.last == .permissionDenied else {
             throw JournalError(
                 .missing,
-                "There is no journal in '\(folder.text)'; 'dropmill run' creates it, and --state-dir says where it is.")
+                "There is no journal in '\(folder.text)'; 'dropmill run' creates it, and --state-dir "
+                    + "says where it is, or --journal one that nodes share.")
         }
         do {
             let hasRoom = hasRoom(path)

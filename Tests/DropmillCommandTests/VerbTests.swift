@@ -164,14 +164,15 @@ import Testing
         #expect(output.status == 74)
     }
 
-    @Test func aJournalThatIsGoneWhileADaemonRunsIsNoNewOne() throws {
+    @Test func whereADaemonHasItsJournalElsewhereItIsAsked() throws {
         let lock = try FolderLock(fixture.state, describedAs: "the state folder")
         defer { lock.release() }
         fixture.journal.close()
         for name in try Folder.names(in: fixture.state) { unlink(fixture.state.appending(name).string) }
         let status = try run("status")
-        #expect(status.status == 1)
-        #expect(status.text.contains("is missing from 'state' while a daemon is using it"))
+        #expect(status.status == 75 && status.text.contains("the running daemon does not answer"), "\(status.text)")
+        let forget = try run("forget", "x")
+        #expect(forget.status == 1 && forget.text.contains("with --journal or DROPMILL_JOURNAL"), "\(forget.text)")
     }
 
     @Test func jobsThatWaitAreCalledQueued() throws {

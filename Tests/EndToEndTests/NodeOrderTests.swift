@@ -1,6 +1,8 @@
 import Files
 import Glibc
+import Journal
 import PipelineKit
+import PostgresJournal
 import SystemPackage
 import TestSupport
 import Testing
@@ -145,6 +147,29 @@ struct NodeOrderTests: DaemonTests {
         try Folder.remove(scratch.path("gate"))
         try stop(&first)
         try stop(&second)
+    }
+
+    @Test func whoHasCameBackUnderItsNameIsNotTheOneThatWasAsked() async throws {
+        let (folder, place) = (scratch.path, place)
+        let nodes = try (0..<2).map { _ in
+            try PostgresJournal.open(place, as: Incarnation(of: "first", version: "9"))
+        }
+        defer { nodes.forEach { $0.close() } }
+        async let halted = Task.detached {
+            try Tool(DropmillProcess.binary).run(["halt", "--node", "first", "--journal", place], in: folder)
+        }.value
+        #expect(
+            try await eventually { try server.ask("SELECT count(*) FROM requests", in: place) == ["1"] })
+        // The one that waits for the name has it as soon as the first is dead, which is when its answer is there.
+        let answer = #"{"version":2,"id":1,"answer":{"runs":[{"run":"3fa","verb":"retry"}]}}"#
+        _ = try server.ask(
+            """
+            WITH asked AS (UPDATE requests SET is_taken = true, answer = '\(answer)' RETURNING node) \
+            UPDATE nodes SET dead_at = clock_timestamp() WHERE incarnation IN (SELECT node FROM asked)
+            """, in: place)
+        let text = try await halted.text
+        #expect(text == "error: first: it is dead; nothing was done there\n", "\(text)")
+        #expect(try nodes.allSatisfy { try $0.takeRequests().isEmpty })
     }
 
     /// Each node has files of its own, for the same folders.

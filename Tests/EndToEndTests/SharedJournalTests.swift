@@ -95,6 +95,17 @@ struct SharedJournalTests: DaemonTests {
         #expect(try run("jobs").status == 1)
     }
 
+    @Test func whoWaitsForItsNameIsNotCalledAlive() throws {
+        let first = try open("first")
+        let twin = try PostgresJournal.open(place, as: Incarnation(of: "first", version: "9"))
+        defer { [first, twin].forEach { $0.close() } }
+        let nodes = try run("nodes", "--journal", place).text
+        let lines = /\nfirst .* alive\nfirst .* s +0 +waits for its name, which another node has\n/
+        #expect(nodes.contains(lines), "\(nodes)")
+        #expect(try run("nodes", "--json", "--journal", place).text.contains(#""state":"waiting""#))
+        #expect(try run("status", "--journal", place).text.hasPrefix("one node is alive: first\n"))
+    }
+
     @Test func whoIsDeadIsListedAsLongAsItHasJobs() throws {
         let (first, second) = (try open("first"), try open("second"))
         defer { second.close() }
@@ -158,6 +169,12 @@ struct SharedJournalTests: DaemonTests {
         #expect(try run("metrics", "--label", "node=x").status != 0)
         let brief = try run("status", "--journal", place).text
         #expect(brief.contains(/mill-1: 0 jobs, its lease holds for .* s\n/), "\(brief)")
+        #expect(metrics.contains("/.dropmill/a\"") && !metrics.contains("/nodes/"), "\(metrics)")
+        // Who is not told where the journal is asks the daemon.
+        for (verb, line) in [("status", #/(?m)^a /#), ("jobs", #/letter/#), ("audit", #/^/#)] {
+            let told = try run(verb)
+            #expect(told.text.contains(line) && !told.text.contains("error: "), "\(told.text)")
+        }
         // Another one of its name does not begin, whichever state folder it has.
         let twin = try run("run", "--once", "--journal", place, "--node", "mill-1", "--state-dir", "other")
         #expect(twin.status == 75, "\(twin.text)")
@@ -193,7 +210,18 @@ struct SharedJournalTests: DaemonTests {
         for verb in ["pause", "reload", "halt"] {
             let lone = try run(verb, "--node", "x")
             #expect(lone.status == 64 && lone.text.contains("--node is for a journal that nodes share"), "\(lone.text)")
+            let bad = try run(verb, "--node", "bad\nname", "--journal", place)
+            #expect(bad.status == 64 && bad.text.contains("must be printable"), "\(bad.text)")
         }
+        for verb in ["reload", "halt"] {
+            #expect(try run(verb).text.hasSuffix("name another with --state-dir\n"))
+            let absent = try run(verb, "--journal", place)
+            #expect(absent.status == 1 && absent.text.hasSuffix(", or a node with --node\n"), "\(absent.text)")
+        }
+        let compact = try runConfigured("journal", "compact")
+        #expect(compact.status == 78 && compact.text.contains("unset it to compact"), "\(compact.text)")
+        let waits = try scratch.write("content", to: "pipelines/a-in/letter").string
+        #expect(try run("explain", waits, "--journal", place).text.contains(#/daemon +none runs here; ask on a host/#))
         let all = try run("run", "--once", "--node", "all", "--journal", place)
         #expect(all.status == 64 && all.text.contains("may not be called 'all'"), "\(all.text)")
     }
@@ -241,7 +269,8 @@ struct SharedJournalTests: DaemonTests {
         ("postgresql://me:secret@db/x", "~/.pgpass"), ("postgresql://me:s%65cret@db/x", "~/.pgpass"),
         ("postgresql://db/x?password=secret", "~/.pgpass"), ("postgresql://db/x?pass%77ord=secret", "~/.pgpass"),
         ("host=db password=secret", "~/.pgpass"), ("host=db sslpassword=secret", "service file"),
-        ("no place", "postgresql://host/database"), ("postgresql://db/x?wrong=1", "The journal's place makes no sense"),
+        ("no place", "postgresql://host/database"), ("", "it is empty"),
+        ("postgresql://db/x?wrong=1", "The journal's place makes no sense"),
     ])
     func whatMayNotStandThereIsRefused(words: String, remedy: String) throws {
         for verb in ["run", "jobs", "nodes"] {
@@ -261,7 +290,7 @@ struct SharedJournalTests: DaemonTests {
             ("host=\(scratch.path.string) dbname=x", (75, 75), "Check the server and the network"),
             ("service=none-such", (78, 78), "definition of service \"none-such\" not found"),
             (place.replacing("user=tests", with: "user=stranger"), (1, 78), "ournal init"),
-            ("\(server) dbname=postgres options=-csearch_path=none", (1, 78), "schema"),
+            ("\(server) dbname=postgres options=-csearch_path=none", (1, 78), "options=-csearch_path=NAME"),
         ]
         for (place, status, words) in cases {
             let read = try run("jobs", "--journal", place)
@@ -278,8 +307,8 @@ struct SharedJournalTests: DaemonTests {
         arguments: [
             ("password", 78, "a password belongs in ~/.pgpass"), ("v13.12", 78, "13.12, and 14.0 or newer is needed"),
             ("28000", 78, "Check the role and pg_hba.conf"), ("3D000", 78, "Create that database"),
-            ("42501", 78, "--grant ROLE"), ("53300", 75, "connects again by itself"),
-            ("57P03", 75, "connects again by itself"),
+            ("42501", 78, "--grant ROLE"), ("53300", 75, "Raise 'max_connections'"),
+            ("57P03", 75, "es geht nicht. Check the server and the network."),
         ])
     func whoIsNotLetInIsToldWhy(manner: String, status: Int, words: String) async throws {
         let server = try await FakePostgres(manner, in: scratch)

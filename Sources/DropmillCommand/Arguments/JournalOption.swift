@@ -32,13 +32,11 @@ struct JournalOption: ParsableArguments {
     /// Everybody can read a command line.
     func validate() throws {
         guard let given else { return }
-        if given.isEmpty { throw ValidationError("--journal needs a place, such as postgresql://host/database") }
         let place: PostgresPlace
         do throws(JournalError) {
             place = try PostgresPlace.of(given)
         } catch {
-            StandardError.print("error: \(error.message)")
-            throw ExitStatus.configuration
+            throw error.printed
         }
         guard place.hasSecret else { return }
         StandardError.print(

@@ -37,9 +37,7 @@ struct NodeArguments: ParsableArguments {
             }
             return
         }
-        if name.isEmpty || name.utf8.count > 64 || EscapedText.printable(name) != name {
-            throw ValidationError("a node's name must be printable, and have 1 to 64 bytes; give one with --node")
-        }
+        try NodeOption.check(name)
         if name == NodeOption.all {
             throw ValidationError("a node may not be called '\(NodeOption.all)', which means each; give another --node")
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Journal
 
 /// `--node NAME` of the verbs that act on nodes that share a journal.
@@ -21,5 +22,12 @@ struct NodeOption: ParsableArguments {
         guard given == nil || journal.place != nil else {
             throw ValidationError("--node is for a journal that nodes share; name that with --journal")
         }
+        if let given { try Self.check(given) }
+    }
+
+    /// Throws what cannot be a node's name.
+    static func check(_ name: String) throws(ValidationError) {
+        guard name.isEmpty || name.utf8.count > 64 || EscapedText.printable(name) != name else { return }
+        throw ValidationError("a node's name must be printable, and have 1 to 64 bytes; give one with --node")
     }
 }

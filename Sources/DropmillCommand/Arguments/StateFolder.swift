@@ -47,9 +47,10 @@ struct StateFolder {
         return try (journal as? any SharedJournal)?.nodes().contains(where: \.isAlive)
     }
 
-    /// Looks into the journal; whoever may not open it is told by the daemon what is in it.
+    /// Looks into the journal; whoever may not open it is told by the daemon what is in it, and so is who was not told
+    /// where a node has it.
     func look<Result>(_ body: (any JournalReading) throws(JournalError) -> Result) throws(JournalError) -> Result {
-        guard shared != nil || mayOpenJournal else {
+        guard shared != nil || mayOpenJournal && !isElsewhere else {
             if isHeldIfKnown == false { throw closed }
             return try body(DaemonJournal(of: path))
         }
@@ -97,6 +98,11 @@ struct StateFolder {
     private var mayOpenJournal: Bool {
         let file = SQLiteJournal.file(in: path)
         return file.withPlatformString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) } == 0 || errno != EACCES
+    }
+
+    /// Whether a daemon holds the folder and has no journal in it.
+    private var isElsewhere: Bool {
+        Folder.kind(of: SQLiteJournal.file(in: path), followingLinks: true) == nil && isHeldIfKnown == true
     }
 
     /// What is told to whom it is not open.
@@ -187,8 +193,9 @@ struct StateFolder {
         StandardError.print(
             "error: "
                 + (isMended
-                    ? "The journal is missing from '\(path.text)' while a daemon is using it; the daemon restores it "
-                        + "within a minute; one that nodes share is named with --journal." : error.message))
+                    ? "The journal is missing from '\(path.text)' while a daemon runs with that folder. Name the "
+                        + "one that nodes share with --journal or DROPMILL_JOURNAL; its own it restores in a minute."
+                    : error.message))
         return error.status
     }
 }

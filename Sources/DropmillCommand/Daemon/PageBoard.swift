@@ -124,8 +124,11 @@ extension BoardPipeline.Jobs {
 extension NodesReport {
     /// Those that are alive, or have jobs.
     fileprivate var board: [BoardNode] {
-        // What nodes gave up is that of one which never was on any host.
-        nodes.filter { !$0.record.host.isEmpty && (!$0.record.isDead || $0.record.jobs > 0) }.map { node in
+        // What nodes gave up is that of one which never was on any host; who waits for its name is none yet.
+        nodes.filter { node in
+            let record = node.record
+            return !record.host.isEmpty && !record.isWaiting && (!record.isDead || record.jobs > 0)
+        }.map { node in
             var board = BoardNode(node.record)
             board.paused = node.paused.compactMap { record in
                 record.paused.map {

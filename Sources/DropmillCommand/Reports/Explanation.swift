@@ -42,7 +42,7 @@ struct Explanation {
     private(set) var job: JobRecord?
     /// What its job waits for, where that is a slot which nodes have together.
     private(set) var slot: String?
-    /// Why a daemon that runs did not say what the file waits for.
+    /// Why no daemon said what the file waits for, where one runs or nodes share the journal.
     private(set) var silence: String?
     let pipelines: [Pipeline]
     let now: Timestamp
@@ -115,7 +115,7 @@ struct Explanation {
 
     // MARK: What it waits for
 
-    /// What it waits for; and why a daemon that runs did not say it.
+    /// What it waits for; and why no daemon said it.
     private static func standing(_ account: Account, _ state: StateFolder) -> (Standing?, silence: String?) {
         let path = (account.folders + [account.name]).map(\.bytes).joined(separator: [UInt8(ascii: "/")])
         if state.isHeldIfKnown == true {
@@ -129,7 +129,8 @@ struct Explanation {
                 return (watched(account, for: .zero), error.message)
             }
         }
-        return (watched(account, for: patience), nil)
+        let remedy = "ask on a host where a node runs, or 'dropmill nodes' what they pause"
+        return (watched(account, for: patience), state.shared == nil ? nil : "none runs here; \(remedy)")
     }
 
     private static func watched(_ account: Account, for patience: Duration) -> Standing {

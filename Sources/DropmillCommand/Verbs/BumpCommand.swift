@@ -85,14 +85,14 @@ struct BumpCommand: ParsableCommand {
             isDone = left.isEmpty
         case .drop:
             let answers = try folder.askingNodes { asking throws(JournalError) in
-                try asking.ask(BumpVerb.self, arguments, on: node.name)
+                try asking.ask(BumpVerb.self, arguments, of: asking.nodes(node.name))
             }
             for (node, result) in answers {
                 switch result {
                 case .success(let answer):
-                    print("\(name) on \(node): \(answer.text)")
+                    print("\(name) on \(node.printable): \(answer.text)")
                     isDone = true
-                case .failure(let problem): StandardError.print("error: \(node): \(problem.message)")
+                case .failure(let problem): StandardError.print("error: \(node.printable): \(problem.message)")
                 }
             }
         }

@@ -7,12 +7,14 @@ import PipelineKit
 
 /// What only a running daemon can do, or what it does where one runs.
 enum DaemonRequest {
+    /// `orNode`: whether it can be asked of any node as well.
     static func ask<Verb: ControlVerb>(
-        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: StateFolder
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: StateFolder, orNode: Bool = false
     ) throws(ControlClient.Problem) -> Verb.Answer {
         guard folder.isHeldIfKnown != false else {
             throw ControlClient.Problem(
-                message: "no daemon runs with the state folder '\(folder.path.text)'; name another with --state-dir")
+                message: "no daemon runs with the state folder '\(folder.path.text)'; name another with --state-dir"
+                    + (orNode && folder.shared != nil ? ", or a node with --node" : ""))
         }
         return try ControlClient.ask(verb, arguments, in: folder.path, whenLate: sayThatItWaits)
     }

@@ -25,10 +25,10 @@ struct HaltCommand: ParsableCommand {
     @OptionGroup var node: NodeOption
 
     func run() throws {
-        if node.given != nil { return try haltOnNodes(in: state.folder.with(node.journal)) }
-        let folder = state.folder
+        let folder = state.folder.with(node.journal)
+        if node.given != nil { return try haltOnNodes(in: folder) }
         do throws(ControlClient.Problem) {
-            let underWay = try DaemonRequest.ask(RunsVerb.self, Nothing(), in: folder).runs
+            let underWay = try DaemonRequest.ask(RunsVerb.self, Nothing(), in: folder, orNode: true).runs
             let known = underWay.map(\.run)
             for run in runs where !known.contains(run) {
                 throw ControlClient.Problem(
@@ -46,12 +46,12 @@ struct HaltCommand: ParsableCommand {
 
     private func haltOnNodes(in folder: StateFolder) throws(ExitCode) {
         var (isDone, isComplete) = (false, true)
-        func fail(_ node: String, _ problem: ControlClient.Problem) {
+        func fail(_ node: NodeRecord, _ problem: ControlClient.Problem) {
             isComplete = false
-            StandardError.print("error: \(node): \(problem.message)")
+            StandardError.print("error: \(node.printable): \(problem.message)")
         }
         try folder.askingNodes { asking throws(JournalError) in
-            for (node, result) in try asking.ask(RunsVerb.self, Nothing(), on: node.name) {
+            for (node, result) in try asking.ask(RunsVerb.self, Nothing(), of: asking.nodes(node.name)) {
                 let known: [String]
                 do throws(ControlClient.Problem) {
                     known = try result.get().runs.map(\.run)
@@ -60,10 +60,10 @@ struct HaltCommand: ParsableCommand {
                     continue
                 }
                 for run in known where runs.isEmpty || runs.contains(run) {
-                    for (node, result) in try asking.ask(HaltVerb.self, .init(run: run), on: node) {
+                    for (node, result) in try asking.ask(HaltVerb.self, .init(run: run), of: [node]) {
                         switch result {
                         case .success:
-                            print("\(node): \(run): ends after the job at hand")
+                            print("\(node.printable): \(run): ends after the job at hand")
                             isDone = true
                         case .failure(let problem): fail(node, problem)
                         }

@@ -31,6 +31,12 @@ struct JournalCommand: ParsableCommand {
 
         func run() throws {
             let folder = state.folder
+            guard folder.shared == nil else {
+                StandardError.print(
+                    "error: DROPMILL_JOURNAL names a journal that nodes share, whose server keeps its files in order; "
+                        + "unset it to compact the one in '\(folder.path.text)'")
+                throw ExitStatus.configuration
+            }
             // One that is not there is not made.
             try folder.read { _ throws(JournalError) in }
             let lock: FolderLock

@@ -7,7 +7,7 @@ import PipelineKit
 
 /// Asks nodes by way of the journal that they share, as their control sockets would be asked.
 struct NodeAsking {
-    typealias Answers<Verb: ControlVerb> = [(node: String, result: Result<Verb.Answer, ControlClient.Problem>)]
+    typealias Answers<Verb: ControlVerb> = [(node: NodeRecord, result: Result<Verb.Answer, ControlClient.Problem>)]
 
     let journal: any SharedJournal
 
@@ -18,19 +18,21 @@ struct NodeAsking {
     /// After how long people wonder.
     private static let glance = Duration.seconds(3)
 
-    /// Asks the node of this name, or all that are not dead.
-    func ask<Verb: ControlVerb>(
-        _ verb: Verb.Type, _ arguments: Verb.Arguments, on name: String?
-    ) throws(JournalError) -> Answers<Verb> {
-        let nodes = try journal.nodes().filter { !$0.isDead && (name ?? $0.name) == $0.name }
+    /// The node of this name, or all that are not dead and have their names.
+    func nodes(_ name: String?) throws(JournalError) -> [NodeRecord] {
+        let nodes = try journal.nodes().filter { !$0.isDead && !$0.isWaiting && (name ?? $0.name) == $0.name }
         guard !nodes.isEmpty else {
             let which = name.map { "node '\(EscapedText.of($0))'" } ?? "node"
             throw JournalError(.missing, "No \(which) is alive; 'dropmill nodes --all' lists those that are known.")
         }
-        let sorted = nodes.sorted { ($0.name, $0.incarnation) < ($1.name, $1.incarnation) }
-        return zip(sorted, try ask(verb, sorted.map { ($0, arguments) })).map {
-            (EscapedText.printable($0.name), $1)
-        }
+        return nodes.sorted { ($0.name, $0.incarnation) < ($1.name, $1.incarnation) }
+    }
+
+    /// Asks all of these the same, each process and not whatever has its name by then.
+    func ask<Verb: ControlVerb>(
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, of nodes: [NodeRecord]
+    ) throws(JournalError) -> Answers<Verb> {
+        Array(zip(nodes, try ask(verb, nodes.map { ($0, arguments) })))
     }
 
     /// Asks the nodes that have these jobs, each of its own, and says why nothing came of the others.
@@ -53,7 +55,7 @@ struct NodeAsking {
             switch result {
             case .success(let answer): answers.append(answer)
             case .failure(let problem):
-                let reason = "\(EscapedText.printable(share.0.name)): \(problem.message)"
+                let reason = "\(share.0.printable): \(problem.message)"
                 left += share.jobs.map { (id: $0, reason: reason) }
             }
         }
@@ -108,6 +110,11 @@ struct NodeAsking {
             }
         throw ControlClient.Problem(message: what, isLate: !standing.isDead)
     }
+}
+
+extension NodeRecord {
+    /// Its name, as people may be told it.
+    var printable: String { EscapedText.printable(name) }
 }
 
 extension StateFolder {

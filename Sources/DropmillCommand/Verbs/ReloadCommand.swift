@@ -30,7 +30,8 @@ struct ReloadCommand: ParsableCommand {
         if node.given != nil { return try reloadNodes() }
         let answer: ReloadVerb.Answer
         do throws(ControlClient.Problem) {
-            answer = try DaemonRequest.ask(ReloadVerb.self, Nothing(), in: state.folder)
+            answer = try DaemonRequest.ask(
+                ReloadVerb.self, Nothing(), in: state.folder.with(node.journal), orNode: true)
         } catch {
             if json { print(ControlLine.text(of: ReloadVerb.Answer(problems: [error.message]))) }
             throw DaemonRequest.failed(error)
@@ -56,11 +57,12 @@ struct ReloadCommand: ParsableCommand {
 
     private func reloadNodes() throws(ExitCode) {
         let answers = try state.folder.with(node.journal).askingNodes { asking throws(JournalError) in
-            try asking.ask(ReloadVerb.self, Nothing(), on: node.name)
+            try asking.ask(ReloadVerb.self, Nothing(), of: asking.nodes(node.name))
         }
         var statuses: [ExitCode] = []
         var told: [ToldByNode] = []
-        for (node, result) in answers {
+        for (asked, result) in answers {
+            let node = asked.printable
             switch result {
             case .success(let answer):
                 told.append(ToldByNode(node: node, answer: answer))
