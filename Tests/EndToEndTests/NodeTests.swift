@@ -12,22 +12,23 @@ struct NodeTests: DaemonTests {
 
     init() throws { scratch = try ScratchFolder() }
 
-    private func start(_ name: String, _ place: String) async throws -> DropmillProcess {
+    private func start(_ name: String, _ place: String, _ pipelines: String...) async throws -> DropmillProcess {
         let daemon = try DropmillProcess(
             [
                 "run", "--journal", place, "--node", name, "--lease", "2s", "--state-dir", "state-\(name)",
                 "--log-format", "json",
-            ], in: scratch.path, log: scratch.path("\(name).log"))
+            ] + pipelines, in: scratch.path, log: scratch.path("\(name).log"))
         try #require(await eventually { try daemon.hasLogged("started") }, "\(daemon.transcript)")
         return daemon
     }
 
     /// Its stage lasts as long as there is a gate, and says which processes were in it.
-    private func writeGated(_ more: String = "") throws {
+    private func writeGated(stages: String = "[GATED, checksum]", _ more: String = "") throws {
         let gate = scratch.path("gate").string
         try scratch.write("", to: "gate")
         let script = "echo $$ >> \(scratch.path("seen").string); while [ -e \(gate) ]; do sleep 0.05; done"
-        try write("a", stages: "[run: { command: [sh, -c, \"\(script)\"] }, checksum]", more)
+        let stage = "run: { command: [sh, -c, \"\(script)\"], workers: 2 }"
+        try write("a", stages: stages.replacing("GATED", with: stage), more)
     }
 
     private func drop(_ names: String...) throws {
@@ -60,6 +61,22 @@ struct NodeTests: DaemonTests {
         try stop(&second)
         #expect(try Folder.names(in: scratch.path("pipelines/.dropmill/a/nodes")).isEmpty)
         #expect(try run("nodes", "--journal", place).status == 1)
+    }
+
+    @Test func aCopyIsKnownAlsoWhereTheFirstOneWasTakenOver() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        try writeGated(stages: "[dedupe: { seen: fail }, GATED]")
+        var first = try await start("first", place)
+        try scratch.write("the same", to: "pipelines/a-in/1")
+        #expect(try await eventually { try seen().count == 1 })
+        try first.end()
+        var second = try await start("second", place)
+        try scratch.write("the same", to: "pipelines/a-in/2")
+        #expect(await eventually { scratch.exists("pipelines/a-failed/2") }, "\(second.transcript)")
+        #expect(try await eventually { try seen().count == 2 }, "\(second.transcript)")
+        try Folder.remove(scratch.path("gate"))
+        #expect(await eventually { done("1") }, "\(second.transcript)")
+        try stop(&second)
     }
 
     @Test func whoSleptFindsItsJobsAreOthersAndBeginsAnew() async throws {
@@ -95,6 +112,9 @@ struct NodeTests: DaemonTests {
         #expect(try await eventually { try !seen().isEmpty })
         try server.stop()
         #expect(try await eventually { try node.hasLogged("paused", "journal") }, "\(node.transcript)")
+        let metrics = try run("metrics", "--state-dir", "state-first")
+        #expect(metrics.status == 0 && metrics.text.contains("\ndropmill_up{node=\"first\"} 1\n"), "\(metrics.text)")
+        #expect(metrics.text.contains(#"dropmill_pipeline_paused{node="first",pipeline="a",reason="trouble"} 1"#))
         try drop("2")
         // What runs goes on.
         try Folder.remove(scratch.path("gate"))
@@ -129,6 +149,11 @@ struct NodeTests: DaemonTests {
         let waiting = /waits? for one of 2 slots that all nodes have for 'run'/
         #expect(try await eventually { try run("status", "--journal", place).text.contains(waiting) })
         #expect(try counts().count == 2)
+        let folders = try scratch.tree("pipelines/.dropmill/a/nodes").filter { $0.contains(#/active/[^/]+/\d+$/#) }
+        func explained() throws -> [String] {
+            try folders.map { try run("explain", "pipelines/.dropmill/a/nodes/\($0)", "--journal", place).text }
+        }
+        #expect(try explained().count { $0.contains("of 2 slots that all nodes have for 'run'") } >= 18)
         // What a killed one had is free once it is dead, and its programs have died with it.
         try nodes[0].end()
         let own = try Folder.names(in: FilePath(marks))
@@ -183,6 +208,42 @@ struct NodeTests: DaemonTests {
         #expect(try run("resume", "a", "--journal", place).status == 0)
         #expect(await eventually { done("7") }, "\(second.transcript)")
         try stop(&second)
+    }
+
+    @Test(.enabled(if: MirrorMount.isPossible, Comment(rawValue: MirrorMount.skip)))
+    func whereItsMountIsAwayALeaderPassesTheLeadOn() async throws {
+        let place = try PostgresServer.shared.get().schema()
+        for name in ["share/a-in", "mount"] { try scratch.makeFolder(name) }
+        var mount: MirrorMount? = try MirrorMount(of: scratch.path("share"), at: scratch.path("mount"))
+        for (node, folder) in [("first", "mount"), ("second", "share")] {
+            let folders = ["inbox: ../FOLDER/a-in", "processed: ../FOLDER/a-done", "failed: ../FOLDER/a-failed"]
+            try scratch.write(
+                folders.joined(separator: "\n").replacing("FOLDER", with: folder)
+                    + "\nready: { quiet: 50ms }\nscan: leader\nstages: [checksum]\n", to: "\(node)/a.yaml")
+        }
+        func drop(_ name: String) throws { try scratch.write("content", to: "share/a-in/\(name)") }
+        func done(_ name: String) -> Bool { scratch.exists("share/a-done/\(name)") }
+        var first = try await start("first", place, "first")
+        try drop("1")
+        #expect(await eventually { done("1") }, "\(first.transcript)")
+        var second = try await start("second", place, "second")
+        try drop("2")
+        #expect(await eventually { done("2") }, "\(first.transcript)")
+        #expect(try workers(place) == ["first"])
+        mount = nil
+        try drop("3")
+        #expect(await eventually { done("3") }, "\(second.transcript)")
+        #expect(try await eventually { try workers(place) == ["first", "second"] })
+        #expect(try await eventually { try first.hasLogged("paused") }, "\(first.transcript)")
+        try first.end()
+        try stop(&second)
+        _ = mount
+    }
+
+    /// The nodes that had jobs which are over.
+    private func workers(_ place: String) throws -> [String] {
+        try PostgresServer.shared.get().ask(
+            "SELECT DISTINCT n.name FROM nodes n JOIN history h ON h.node = n.incarnation ORDER BY 1", in: place)
     }
 
     @Test func whatOneDaemonAloneCanDoIsRefusedAtItsLine() throws {

@@ -104,6 +104,36 @@ import Testing
         #expect(records.filter { $0.drop.name.text == "theirs" }.allSatisfy { $0.state == .queued })
     }
 
+    @Test("Nothing is moved once the lease may be over, whatever intents are on record", arguments: [1, 2, 3])
+    func leaseIsOver(asked: Int) throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job()
+        var batch = SettlementBatch(
+            [harness.settlement(of: job)], spool: harness.spool, journal: JournalWriter(journal: store.journal),
+            names: NameChooser())
+        batch.prepare()
+        let asks = Mutex(0)
+        let (scratch, isTaken) = (harness.scratch, asked == 3)
+        store.journal.contents.withLock { contents in
+            // Before the first move, before that of this job, and before it is moved to another name.
+            contents.mayAct = {
+                asks.withLock { count in
+                    count += 1
+                    return count < asked
+                }
+            }
+            // Another one has the name by the time that it is moved there.
+            contents.whileWriting = { if isTaken { _ = try? scratch.write("other", to: "processed/drop") } }
+        }
+        guard case .failed(let failure) = try #require(batch.finish().first).result else {
+            Issue.record("it is moved")
+            return
+        }
+        #expect(failure.code == "journal.away")
+        #expect(try scratch.tree("processed") == (isTaken ? ["drop"] : []))
+        #expect(try scratch.text(".dropmill/test/active/\(job.folder.lastName?.text ?? "")/drop") == "content")
+    }
+
     @Test(
         "What lies beside a drop is taken back where the drop cannot follow, but not by one that is fenced",
         arguments: [true, false])

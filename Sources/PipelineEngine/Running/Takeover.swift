@@ -69,7 +69,7 @@ actor Takeover: QueueActor {
         }
     }
 
-    private func turn() {
+    func turn() {
         guard !isStopped else { return }
         guard !journal.isLost else { return engine.expel() }
         enqueue(after: Self.interval * Double.random(in: 0.75...1.25)) { $0.turn() }
@@ -318,7 +318,7 @@ actor Takeover: QueueActor {
 
     /// Gives up jobs that are this node's by the journal but that nobody here knows: the answer to their taking over
     /// was lost.
-    private func audit() throws(JournalError) {
+    func audit() throws(JournalError) {
         lastAudit = .now()
         let own = Set(try journal.unfinished().map(\.id))
         let known = engine.sync { engine in

@@ -80,6 +80,9 @@ final class EngineHarness: Sendable {
         self.engine.withLock { $0 = engine }
     }
 
+    /// What looks after other nodes.
+    var takeover: Takeover? { engine.withLock { $0 }?.sync { $0.takeover } }
+
     /// Takes other pipelines in place of those that are loaded.
     func reload(_ pipelines: [Pipeline], patience: Double = 20) throws -> [PipelineChange] {
         guard let engine = engine.withLock({ $0 }) else { return [] }

@@ -1,0 +1,58 @@
+import Files
+import PipelineKit
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PipelineEngine
+@testable import PostgresJournal
+
+/// What a node takes of others' jobs, and what it gives up.
+@Suite("Taking over from nodes", .enabled(if: PostgresServer.isPossible, "needs postgresql"), .timeLimit(.minutes(5)))
+struct TakeoverTests {
+    private let server: PostgresServer
+    private let place: String
+    private let engine: EngineHarness
+    private let other: PostgresJournal
+
+    init() throws {
+        server = try PostgresServer.shared.get()
+        place = try server.schema()
+        engine = try EngineHarness(scratch: try ScratchFolder(), stages: [.passing])
+        try engine.start(journal: PostgresStore(place) { Incarnation(of: "own", version: "1") })
+        other = try PostgresJournal.open(place, as: Incarnation(of: "other", version: "1"))
+        var job = try JournalSamples.job(1, pipeline: "test")
+        job.definition = engine.pipeline.definition
+        try other.write([job], pipelines: [])
+    }
+
+    private func holder() throws -> [String] {
+        try server.ask("SELECT n.name FROM unfinished u JOIN nodes n ON n.incarnation = u.node", in: place)
+    }
+
+    @Test("A node that is paused takes nothing from one that is dead until it is not any more")
+    func paused() async throws {
+        try engine.hold(["test"], HoldOrder(.pause, by: "anna", user: 0))
+        try other.leave()
+        other.close()
+        for _ in 0..<3 { engine.takeover?.sync { $0.turn() } }
+        #expect(try holder() == ["other"])
+        try engine.hold(["test"], HoldOrder(nil, by: "anna", user: 0))
+        #expect(try await eventually { try holder() == ["own"] })
+        _ = await engine.stop()
+    }
+
+    @Test("What is a node's by its row and not known to it any node may have, at the second look")
+    func audit() async throws {
+        defer { other.close() }
+        _ = try server.ask(
+            "UPDATE unfinished SET node = (SELECT incarnation FROM nodes WHERE name = 'own')", in: place)
+        // It may have been taken over again by then.
+        let isGiven = "SELECT (token > 0 OR node = 'released')::int FROM unfinished"
+        for given in ["0", "1"] {
+            try #require(engine.takeover).sync { try? $0.audit() }
+            #expect(try server.ask(isGiven, in: place) == [given])
+        }
+        _ = await engine.stop()
+    }
+}
