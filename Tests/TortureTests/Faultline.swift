@@ -10,6 +10,8 @@ struct Faultline: Sendable, CustomStringConvertible {
         /// The call is made, and says that it failed: an answer that got lost.
         case deny(String)
         case short
+        /// It stands still before or after the call until it gets a SIGCONT.
+        case stop(isMade: Bool)
         /// Cuts the power of these file systems; `busy`: where somebody else syncs something just before.
         case cut([FilePath], busy: [FilePath])
     }
@@ -70,6 +72,7 @@ struct Faultline: Sendable, CustomStringConvertible {
             case .fail(let error): words += ["--error", error]
             case .deny(let error): words += ["--deny", error]
             case .short: words += ["--short"]
+            case .stop(let isMade): words += ["--stop", isMade ? "after" : "before"]
             case .cut(let folders, let busy):
                 words += folders.flatMap { ["--cut", $0.string] } + busy.flatMap { ["--busy", $0.string] }
             }

@@ -50,8 +50,9 @@ struct Fleet {
         for _ in 0..<count { try add(fault) }
     }
 
-    /// Starts one more. `fault`: what happens to it, and to those that are started in its place.
-    mutating func add(_ fault: Faultline? = nil) throws {
+    /// Starts one more. `fault`: what happens to it, and to those that are started in its place; `lease`: how long it
+    /// believes itself to be alive.
+    mutating func add(_ fault: Faultline? = nil, lease: Duration = Self.lease) throws {
         let number = nodes.count + 1
         let (name, own) = ("node-\(number)", pipelines[number % pipelines.count])
         let (folder, socket) = (mill.logs.appending("way-\(number)"), ".s.PGSQL.5432")
@@ -61,16 +62,16 @@ struct Fleet {
         nodes.append(
             Node(
                 name: name, pipelines: own, network: network, journal: place, fault: fault,
-                process: try start(name, own, place, fault)))
+                process: try start(name, own, place, fault, lease)))
     }
 
     private func start(
-        _ name: String, _ pipelines: FilePath, _ journal: String, _ fault: Faultline?
+        _ name: String, _ pipelines: FilePath, _ journal: String, _ fault: Faultline?, _ lease: Duration = Self.lease
     ) throws -> DropmillProcess {
         try DropmillProcess(
             [
                 "run", pipelines.string, "--state-dir", mill.logs.appending("state-\(name)").string,
-                "--journal", journal, "--node", name, "--lease", "2s", "--log-format", "json",
+                "--journal", journal, "--node", name, "--lease", "\(lease.components.seconds)s", "--log-format", "json",
             ], in: mill.logs, log: log(of: name), wrapper: fault?.wrapper ?? [])
     }
 
@@ -145,6 +146,8 @@ struct Fleet {
         return names
     }
 
+    mutating func send(_ signal: Int32, to number: Int) throws { try nodes[number].process.send(signal) }
+
     mutating func hasEnded(_ number: Int) throws -> Bool { try nodes[number].process.hasEnded() }
 
     /// Ends all in order.
@@ -158,12 +161,32 @@ struct Fleet {
     /// Whether nothing waits or is at work.
     var isDone: Bool {
         do {
-            guard try Folder.names(in: mill.layout.inbox).allSatisfy(\.isHidden) else { return false }
-            return try count("unfinished") == 0 && work().isEmpty
+            guard try Folder.names(in: mill.layout.inbox).allSatisfy(\.isHidden), try work().isEmpty else {
+                return false
+            }
+            return try count("unfinished") == 0
         } catch {
             // Folders go while they are looked at.
             return false
         }
+    }
+
+    /// Whether the others have marked one as dead and have all of its jobs.
+    func isTakenOver(_ number: Int) -> Bool {
+        let jobs = "SELECT FROM unfinished WHERE node = n.incarnation"
+        return holds("NOT EXISTS (\(rows(of: number)) AND (dead_at IS NULL OR EXISTS (\(jobs))))")
+    }
+
+    /// Whether it is alive for them.
+    func isAlive(_ number: Int) -> Bool {
+        holds("EXISTS (\(rows(of: number)) AND dead_at IS NULL AND lease_until > clock_timestamp())")
+    }
+
+    private func rows(of number: Int) -> String { "SELECT FROM nodes n WHERE name = '\(nodes[number].name)'" }
+
+    /// False also where nobody has made the tables yet.
+    private func holds(_ condition: String) -> Bool {
+        do { return try server.ask("SELECT \(condition)", in: journal) == ["t"] } catch { return false }
     }
 
     /// What is in the nodes' folders for jobs.

@@ -1,8 +1,10 @@
 // Runs a program and does something to it at its N-th system call of some kinds: kills it, makes the call fail, says that
-// it failed though it was made, makes a write short, or cuts the power of the file system that it works on.
+// it failed though it was made, makes a write short, has it stand still, or cuts the power of the file system that it
+// works on.
 //
 //   faultline --calls CALL,… [--path GLOB] [--from GLOB] [--at N[+]]
-//             [--kill | --error ERRNO | --deny ERRNO | --short | --cut FOLDER …] [--busy FOLDER …] [--without CALL,…]
+//             [--kill | --error ERRNO | --deny ERRNO | --short | --stop before | --stop after | --cut FOLDER …]
+//             [--busy FOLDER …] [--without CALL,…]
 //             [--skip CALL,… [--skip-path GLOB] [--skip-after GLOB] [--skip-until GLOB]] [--log FILE]
 //             -- PROGRAM [ARGUMENT…]
 //
@@ -15,7 +17,8 @@
 // succeeded, whether they count or not; with `--skip-path` only those on such a path; with `--skip-after` and
 // `--skip-until` only once, or until, a call on such a path begins, of the calls that are named here. `--deny`: the call
 // is made, and says that it failed, as one does over a network whose answer was lost. `--without`: the file system does
-// not know these calls (EINVAL).
+// not know these calls (EINVAL). `--stop`: all its threads stand still as of SIGSTOP, the one that makes the call right
+// before or after that, until SIGCONT comes, which is handed on.
 //
 // FILE gets `call SEQUENCE NUMBER NAME PATH PATH` as a call begins, `done SEQUENCE RESULT` as it ends, and `total NUMBER`.
 // The exit status is the program's, 128 + N where signal N ended it, 125 for trouble of its own. SIGTERM is handed on.
@@ -93,7 +96,11 @@ static int counted[callCount], skipped[callCount], unknown[callCount];
 static const char *glob = "*", *from, *skipGlob = "*", *skipAfter, *skipUntil;
 static long at, count, sequence;
 static int andLater, hasFired, isSkipOver;
-static enum { nothing, killing, failing, denying, shortening, cutting } action;
+static enum { nothing, killing, failing, denying, shortening, stopping, cutting } action;
+static int isStopAfter;
+// The thread that stands still at its call, and how it goes on.
+static pid_t held;
+static int heldHow;
 static int injected;
 static const char *cuts[8], *busy[8];
 static int cutCount, busyCount;
@@ -106,7 +113,18 @@ static void give_up(const char *what) {
     exit(125);
 }
 
+static void hold(pid_t thread) {
+    kill(child, SIGSTOP);
+    held = thread;
+}
+
 static void hand_on(int signal) { kill(child, signal); }
+
+static void wake(int signal) {
+    kill(child, signal);
+    if (held) ptrace(heldHow, held, 0, 0L);
+    held = 0;
+}
 
 static void choose(char *names, int *chosen) {
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
@@ -220,6 +238,8 @@ struct mark {
     long sequence;
     // What it is to say although it was made.
     int denied;
+    // Whether the program is to stand still then.
+    int stops;
 };
 
 static int is_on(const char *wanted, char paths[2][PATH_MAX * 2]) {
@@ -252,7 +272,7 @@ static int at_call(pid_t thread, struct mark *mark) {
     if (!call || (from && !is_on(from, paths))) return 0;
     from = NULL;
     count++;
-    *mark = (struct mark){++sequence, 0};
+    *mark = (struct mark){++sequence, 0, 0};
     if (logFile) fprintf(logFile, "call\t%ld\t%ld\t%s\t%s\t%s\n", mark->sequence, count, call->name, paths[0], paths[1]);
     if (at == 0 || count < at || (count > at && !andLater)) return logFile != NULL;
     if (action == failing && injected == EINTR && (count - at) % 2 != 0) return logFile != NULL;
@@ -264,6 +284,10 @@ static int at_call(pid_t thread, struct mark *mark) {
         case failing: leave_out(thread, &r, -injected); break;
         case denying: mark->denied = injected; return 1;
         case shortening: shorten(call, &r); break;
+        case stopping:
+            if (!isStopAfter) hold(thread);
+            mark->stops = isStopAfter;
+            return isStopAfter || logFile != NULL;
     }
     if (action == failing || action == shortening) set(thread, &r);
     return logFile != NULL;
@@ -333,9 +357,14 @@ static int watch(void) {
                     set_result(&r, -mark->denied);
                     set(thread, &r);
                 }
+                if (mark->stops) hold(thread);
                 if (logFile) fprintf(logFile, "done\t%ld\t%ld\n", mark->sequence, result_of(&r));
             }
             signal = 0;
+        }
+        if (thread == held) {
+            heldHow = how;
+            continue;
         }
         // A thread that was just killed is gone: ESRCH, as it should be.
         ptrace(how, thread, 0, (long)signal);
@@ -369,10 +398,18 @@ int main(int argc, char **argv) {
             at = atol(value);
             andLater = strchr(value, '+') != NULL;
         }
-        if (!strcmp(option, "--log") && !(logFile = fopen(value, "we"))) give_up(value);
+        if (!strcmp(option, "--log")) {
+            if (!(logFile = fopen(value, "we"))) give_up(value);
+            // Whoever reads it meanwhile is to see all.
+            setvbuf(logFile, NULL, _IOLBF, BUFSIZ);
+        }
         if (!strcmp(option, "--cut") && cutCount < 8) {
             action = cutting;
             cuts[cutCount++] = value;
+        }
+        if (!strcmp(option, "--stop")) {
+            action = stopping;
+            isStopAfter = !strcmp(value, "after");
         }
         if (!strcmp(option, "--error") || !strcmp(option, "--deny")) {
             action = !strcmp(option, "--deny") ? denying : failing;
@@ -393,6 +430,7 @@ int main(int argc, char **argv) {
                          | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
     if (ptrace(PTRACE_SEIZE, child, 0, options) != 0) give_up("ptrace");
     signal(SIGTERM, hand_on);
+    signal(SIGCONT, wake);
     if (write(gate[1], "", 1) != 1) give_up("pipe");
     int end = watch();
     if (logFile) fprintf(logFile, "total\t%ld\t%d\n", count, hasFired);
