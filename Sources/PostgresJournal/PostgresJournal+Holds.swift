@@ -28,7 +28,7 @@ extension PostgresJournal {
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000"
 
     /// How far the database's clock is ahead.
-    private func lead() throws(JournalError) -> Duration {
+    func lead() throws(JournalError) -> Duration {
         let asked = now()
         var row = try read(PostgresQuery("SELECT \(Self.clock)")).first
         let said = Timestamp(nanoseconds: try row?.integer() ?? asked.nanoseconds)

@@ -69,17 +69,7 @@ extension PostgresJournal: SharedJournal {
         return Dictionary(grouping: all, by: \.node).mapValues { $0.map(\.pipeline) }
     }
 
-    package func clockOffset() throws(JournalError) -> Duration {
-        let before = Timestamp.now()
-        var row = try ask(
-            "read", leases, PostgresQuery("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-        ).first
-        let after = Timestamp.now()
-        guard let microseconds = try row?.integer() else { return .zero }
-        // It was asked some time between them.
-        let theirs = Timestamp(nanoseconds: microseconds.multipliedSaturated(by: 1000))
-        return theirs < before ? before - theirs : min(.zero, after - theirs)
-    }
+    package func clockOffset() throws(JournalError) -> Duration { .zero - (try lead()) }
 
     package func nodes() throws(JournalError) -> [NodeRecord] {
         var nodes = try nodes(where: "true")

@@ -150,24 +150,22 @@ struct NodeOrderTests: DaemonTests {
     }
 
     @Test func whoHasCameBackUnderItsNameIsNotTheOneThatWasAsked() async throws {
-        let (folder, place) = (scratch.path, place)
         let nodes = try (0..<2).map { _ in
             try PostgresJournal.open(place, as: Incarnation(of: "first", version: "9"))
         }
         defer { nodes.forEach { $0.close() } }
-        async let halted = Task.detached {
-            try Tool(DropmillProcess.binary).run(["halt", "--node", "first", "--journal", place], in: folder)
-        }.value
-        #expect(
-            try await eventually { try server.ask("SELECT count(*) FROM requests", in: place) == ["1"] })
         // The one that waits for the name has it as soon as the first is dead, which is when its answer is there.
         let answer = #"{"version":2,"id":1,"answer":{"runs":[{"run":"3fa","verb":"retry"}]}}"#
         _ = try server.ask(
             """
-            WITH asked AS (UPDATE requests SET is_taken = true, answer = '\(answer)' RETURNING node) \
-            UPDATE nodes SET dead_at = clock_timestamp() WHERE incarnation IN (SELECT node FROM asked)
+            CREATE FUNCTION answer_and_die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            UPDATE requests SET is_taken = true, answer = '\(answer)' WHERE number = NEW.number;
+            UPDATE nodes SET dead_at = clock_timestamp() WHERE incarnation = NEW.node;
+            RETURN NEW;
+            END $$;
+            CREATE TRIGGER answering AFTER INSERT ON requests FOR EACH ROW EXECUTE FUNCTION answer_and_die()
             """, in: place)
-        let text = try await halted.text
+        let text = try run("halt", "--node", "first", "--journal", place).text
         #expect(text == "error: first: it is dead; nothing was done there\n", "\(text)")
         #expect(try nodes.allSatisfy { try $0.takeRequests().isEmpty })
     }

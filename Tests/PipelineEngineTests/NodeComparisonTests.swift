@@ -28,7 +28,9 @@ import Testing
             comparison.warnings(own: own, others: others).map { "\($0.pipeline): \($0.message)" }
         }
         #expect(told(["x": [record("a", "1 2"), record("c", "9")], "y": [record("a", nil)]]) == [])
-        let others = ["x": [record("a", "1 3"), record("b", "3")], "y": [record("a", "1 4")], "z": [record("a", "1 2")]]
+        let others = [
+            "x": [record("a", "1 3"), record("b", "3")], "y": [record("a", "1 4")], "z": [record("a", "1 2")],
+        ]
         let first = told(others)
         #expect(first.count == 1 && first[0].hasPrefix("a: its stages here are not those on 'x', 'y', by some setting"))
         #expect(told(others) == [])

@@ -40,8 +40,8 @@ struct NodeComparison {
             let names = new.map { "'\($0)'" }.joined(separator: ", ")
             return (
                 pipeline,
-                "its stages here are not those on \(names), by some setting or path. Jobs that go from one to the other "
-                    + "begin again at the first stage; have the same file on all nodes"
+                "its stages here are not those on \(names), by some setting or path. Jobs that go from one to the "
+                    + "other begin again at the first stage; have the same file on all nodes"
             )
         }
     }

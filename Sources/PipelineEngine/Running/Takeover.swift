@@ -84,7 +84,8 @@ actor Takeover: QueueActor {
             let others = Set(dead.map(\.incarnation))
             seen = seen.filter { others.contains($0.key) || $0.value > .now() - Self.patience }
             if MonotonicTime.now() - lastAudit >= Self.auditing { try audit() }
-            if lastComparison.map({ MonotonicTime.now() - $0 >= Self.auditing }) ?? true { try compare(places.map(\.0)) }
+            let isDue = lastComparison.map { MonotonicTime.now() - $0 >= Self.auditing } ?? true
+            if isDue { try compare(places.map(\.0)) }
         } catch {
             // Whoever writes tells of it.
         }
