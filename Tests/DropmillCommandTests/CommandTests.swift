@@ -47,7 +47,7 @@ import Testing
         (["run", "--log-format", "xml"], 64),
         (["frobnicate"], 64), (["stages", "--json", "--markdown"], 64), (["stages", "--json", "--brief"], 64),
         (["run", "--node", "x"], 64), (["run", "--journal", "dbname=x", "--node", ""], 64),
-        (["run", "--journal", "dbname=x", "--node", "a\nb"], 64), (["jobs", "--journal", ""], 64), (["nodes"], 64),
+        (["run", "--journal", "dbname=x", "--node", "a\nb"], 64), (["jobs", "--journal", ""], 78), (["nodes"], 64),
         (["journal", "init"], 64), (["run", "--journal", "host=db password=x"], 78),
         (["retry", "x", "--journal", "postgresql://me:x@db/d"], 78), (["status", "--journal", "nothing"], 78),
         (["status", "--journal", "dbname=x", "--by", "producer"], 64),

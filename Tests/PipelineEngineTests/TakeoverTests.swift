@@ -42,6 +42,28 @@ struct TakeoverTests {
         _ = await engine.stop()
     }
 
+    @Test("Each turn takes a share of all that a node has left, so that no more turns are needed than there are nodes")
+    func shares() async throws {
+        let third = try PostgresJournal.open(place, as: Incarnation(of: "third", version: "1"))
+        defer { third.close() }
+        let takeover = try #require(engine.takeover)
+        takeover.stop()
+        let jobs = try (2...60).map { number in
+            var job = try JournalSamples.job(number, pipeline: "test")
+            job.definition = engine.pipeline.definition
+            return job
+        }
+        try other.write(jobs, pipelines: [])
+        try other.leave()
+        other.close()
+        for taken in [30, 60] {
+            let dead = try third.markDead()
+            takeover.sync { try? $0.takeRows(of: engine.pipeline, from: dead, of: 2, at: .now()) }
+            #expect(try holder().count { $0 == "own" } == taken)
+        }
+        _ = await engine.stop()
+    }
+
     @Test("What is a node's by its row and not known to it any node may have, at the second look")
     func audit() async throws {
         defer { other.close() }

@@ -100,9 +100,11 @@ struct StateFolder {
         return file.withPlatformString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) } == 0 || errno != EACCES
     }
 
-    /// Whether a daemon holds the folder and has no journal in it.
+    /// Whether a daemon holds the folder and has no journal in it, but one that nodes share.
     private var isElsewhere: Bool {
-        Folder.kind(of: SQLiteJournal.file(in: path), followingLinks: true) == nil && isHeldIfKnown == true
+        guard Folder.kind(of: SQLiteJournal.file(in: path), followingLinks: true) == nil, isHeldIfKnown == true
+        else { return false }
+        do throws(JournalError) { return try DaemonJournal(of: path).tellingNode() != nil } catch { return false }
     }
 
     /// What is told to whom it is not open.

@@ -47,10 +47,10 @@ final class JournalSocket: Sendable {
         }
     }
 
-    /// Returns once the journal has dealt with what it was sent, or after a second. Which unit an entry belongs to it
+    /// Returns once the journal has dealt with what it was sent, or after `limit`. Which unit an entry belongs to it
     /// looks up at the process, which has to be there still: else `systemctl status` does not show why it has ended.
-    func settle() {
-        let end = ContinuousClock.now + .seconds(1)
+    func settle(within limit: Duration) {
+        let end = ContinuousClock.now + limit
         // Says nothing, and is read only after what came before has been dealt with.
         while Glibc.send(socket, nil, 0, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) != 0 {
             guard Errno.last == .resourceTemporarilyUnavailable, ContinuousClock.now < end else { return }

@@ -76,9 +76,9 @@ final class LogOutput: Sendable {
         drained().wait(timeout: .now() + limit) == .success
     }
 
-    /// The same, for a program that is about to end.
-    func finish() {
-        if flush() { journal?.settle() }
+    /// The same, for a program that is about to end. `limit`: for the system's journal.
+    func finish(within limit: Duration = .seconds(1)) {
+        if flush() { journal?.settle(within: limit) }
     }
 
     /// Calls back when everything queued so far is written, whatever comes meanwhile.

@@ -18,6 +18,8 @@ actor Takeover: QueueActor {
     private var leftAlone: Set<JobID> = []
     /// When each dead process was first seen, and each that the journal knows nothing of.
     private var seen: [String: MonotonicTime] = [:]
+    /// How many jobs each dead one has left.
+    private var left: [String: Int] = [:]
     /// Jobs in dead nodes' folders that other nodes hold, and when the journal last said so.
     private var held: [JobID: MonotonicTime] = [:]
     /// When it was first seen that a folder has nothing of a drop.
@@ -82,6 +84,7 @@ actor Takeover: QueueActor {
                 try take(for: spool, from: mayBegin ? dead : [], adopting: mayBegin)
             }
             let others = Set(dead.map(\.incarnation))
+            left = left.filter { others.contains($0.key) }
             seen = seen.filter { others.contains($0.key) || $0.value > .now() - Self.patience }
             if MonotonicTime.now() - lastAudit >= Self.auditing { try audit() }
             let isDue = lastComparison.map { MonotonicTime.now() - $0 >= Self.auditing } ?? true
@@ -161,7 +164,7 @@ actor Takeover: QueueActor {
 
     /// Those of the same definition first; others once nodes that have theirs have had their time. Each node takes its
     /// share, no more than it may have at work, and nothing while there is something that it cannot go on with.
-    private func takeRows(
+    func takeRows(
         of pipeline: Pipeline, from dead: [NodeRecord], of nodes: Int, at now: MonotonicTime
     ) throws(JournalError) {
         let own = coming.values.filter { $0.pipeline == pipeline.name }
@@ -171,7 +174,10 @@ actor Takeover: QueueActor {
         }
         var room = pipeline.activeJobs - atWork - own.count
         for node in dead where node.jobs > 0 && room > 0 {
-            let share = min(room, max(node.jobs / max(nodes, 1), Self.least))
+            // A share of all that there were: of what is left at each turn the last would be taken late.
+            let jobs = max(left[node.incarnation] ?? 0, node.jobs)
+            left[node.incarnation] = jobs
+            let share = min(room, max((jobs + nodes - 1) / max(nodes, 1), Self.least))
             let since = seen[node.incarnation] ?? now
             seen[node.incarnation] = since
             var taken = try journal.takeOver(
