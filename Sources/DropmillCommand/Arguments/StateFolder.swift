@@ -104,7 +104,8 @@ struct StateFolder {
     private var isElsewhere: Bool {
         guard Folder.kind(of: SQLiteJournal.file(in: path), followingLinks: true) == nil, isHeldIfKnown == true
         else { return false }
-        do throws(JournalError) { return try DaemonJournal(of: path).tellingNode() != nil } catch { return false }
+        // That it does not answer is worth more than that there is no journal.
+        do throws(JournalError) { return try DaemonJournal(of: path).tellingNode() != nil } catch { return true }
     }
 
     /// What is told to whom it is not open.
