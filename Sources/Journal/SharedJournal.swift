@@ -55,7 +55,7 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
     func slotsInUse() throws(JournalError) -> [SlotUse]
 
     /// Takes the lead in listing a pipeline's inbox, or keeps it. Returns whether this node has it for some seconds.
-    /// `isWanted`: false leaves it to any node that wants it, and keeps it until one does, so that somebody lists.
+    /// `isWanted`: where it is false this node has the lead only as long as no other wants it, so that somebody lists.
     func takeLead(of pipeline: String, isWanted: Bool) throws(JournalError) -> Bool
 
     /// Ends this incarnation: whoever comes may take over what it has left. `endRun` does that, too.

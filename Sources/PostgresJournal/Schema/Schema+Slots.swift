@@ -3,9 +3,9 @@ extension Schema {
     /// A row is a worker that has a slot of a stage, or waits for one. `turn`: the order in which they have asked;
     /// `asked_at`: when one that waits did last, more or less; it holds up nobody once it does not ask any more.
     ///
-    /// `take_slots_1` is told of all of a node's tickets at once. A call may arrive after a later one of the same node:
-    /// it then leaves alone tickets newer than its own newest, `upto`. Each statement of it sees what was committed
-    /// before, by whoever had the lock.
+    /// `take_slots_1` gets all tickets of a node at once. A call that arrives after a later one of the same node leaves
+    /// alone those that are newer than its own newest, `upto`. Each of its statements sees what whoever had the lock
+    /// before has committed.
     static let slots = [
         """
         CREATE TABLE slots (

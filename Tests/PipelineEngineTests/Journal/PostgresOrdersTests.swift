@@ -57,6 +57,8 @@ struct PostgresOrdersTests {
         let right = try PostgresJournal.open(reading: place)
         let wrong = try PostgresJournal.open(reading: place) { Timestamp.now().advanced(by: .seconds(seconds)) }
         defer { [right, wrong].forEach { $0.close() } }
+        let error = try wrong.clockOffset() - .seconds(seconds)
+        #expect(try right.clockOffset() == .zero && error > .seconds(-3) && error < .seconds(3), "\(error)")
         for (one, other) in [(right, wrong), (wrong, right)] {
             let now = one.now()
             let hold = HoldRecord(
