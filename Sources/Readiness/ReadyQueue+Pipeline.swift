@@ -3,17 +3,11 @@ package import FolderWatch
 package import PipelineKit
 
 extension ReadyQueue {
-    /// How long a drop lets others go before it.
-    private static let patience = Duration.seconds(60)
-
-    /// A queue in the order that a pipeline asks for, shared as it says. `yields`: whether some let others go before
-    /// them, unless it is shared.
-    package init(of pipeline: Pipeline, yields: Bool = false) {
+    /// A queue in the order that a pipeline asks for, shared as it says.
+    package init(of pipeline: Pipeline) {
         let order = ReadyLine.Order(pipeline.order)
         if let turns = FairOrder(of: pipeline) {
             self.init(by: order, turns: turns, aging: pipeline.priority?.aging)
-        } else if yields {
-            self.init(yieldingBy: order, aging: Self.patience)
         } else {
             self.init(by: order)
         }

@@ -23,6 +23,7 @@ extension Waiting {
         case .suspect: "suspect"
         case .yielding: "yielding"
         case .unlisted: "unlisted"
+        case .ceded: "another-node"
         case .room: "room"
         case .share: "share"
         case .rate: "rate"

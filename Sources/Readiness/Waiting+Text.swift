@@ -32,6 +32,7 @@ extension Waiting {
             "the daemon crashed while examining it; it is examined again when there is no other work"
         case .yielding: "complete; a job during which the daemon stopped earlier runs alone first"
         case .unlisted: "another node lists this inbox, and claims what is complete"
+        case .ceded: "another node comes first; this one takes it where that does not, once it has nothing else to do"
         case .room: "complete; waits for a free place among the active jobs"
         case .rate(let limit): "complete; claimed as soon as the pipeline's limit allows (\(limit))"
         case .share(let producer): "complete; waits until one of the active jobs of '\(producer)' is over (fair.active)"

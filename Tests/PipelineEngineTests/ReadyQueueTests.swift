@@ -55,27 +55,6 @@ import Testing
         #expect(!queue.contains(path))
     }
 
-    @Test("What yields comes after the rest, until it has waited for long enough")
-    func yields() throws {
-        var queue = ReadyQueue(yieldingBy: .init(.arrival), aging: .seconds(60))
-        let paths = try ["a", "b", "c"].map { DropPath(try $0.fileName) }
-        let begin = MonotonicTime.now()
-        for path in paths { queue.add(path, fingerprint(1), known: begin) }
-        for isNews in [true, false] {
-            let hasYielded = queue.yield(paths[0])
-            #expect(hasYielded == isNews)
-        }
-        queue.age(at: begin + .seconds(59))
-        var early = queue
-        #expect(drain(&early) == ["b", "c", "a"])
-        queue.age(at: begin + .seconds(61))
-        #expect(drain(&queue) == ["a", "b", "c"])
-        var strict = ReadyQueue(by: .init(.arrival))
-        strict.add(paths[0], fingerprint(1))
-        let hasYielded = strict.yield(paths[0])
-        #expect(!hasYielded)
-    }
-
     @Test("Drops that the order does not tell apart come as they arrived; times are compared to the nanosecond")
     func equals() throws {
         let names = ["d", "b", "c", "a"]

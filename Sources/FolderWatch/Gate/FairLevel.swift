@@ -9,8 +9,6 @@ package struct FairLevel: Hashable, Comparable, Sendable {
     package static let aged = FairLevel(rank: 1)
     /// What no rule speaks of.
     package static let usual = FairLevel(priority: 0)
-    /// What lets others go first that no rule speaks of.
-    package static let yielding = FairLevel(priority: priorities.lowerBound)
     /// What a person put behind all others.
     package static let last = FairLevel(rank: UInt8(3 + priorities.upperBound - priorities.lowerBound))
 

@@ -76,13 +76,6 @@ struct FairLines: Sendable {
         return places[path].map { lines[$0.place]?.bump(path, last: isLast) ?? false } ?? false
     }
 
-    /// Has a drop of the usual level let others go before it. Whether that is news.
-    mutating func yield(_ path: DropPath) -> Bool {
-        guard let waiting = places[path], waiting.place.level == .usual else { return false }
-        move(path, to: FairOrder.Place(.yielding, of: waiting.place.producer), waiting.ticket)
-        return true
-    }
-
     /// Nothing passes those any more that have waited for long enough.
     mutating func age(at now: MonotonicTime) {
         let due = aging?.due(at: now) { Self.ages(places[$0], $1) } ?? []

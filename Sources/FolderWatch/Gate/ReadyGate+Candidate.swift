@@ -39,6 +39,8 @@ extension ReadyGate {
         static var lacksTheUsual: Marks { Marks(rawValue: 32) }
         /// A sample was asked for and has not come yet.
         static var asked: Marks { Marks(rawValue: 64) }
+        /// Somebody else is to take it first.
+        static var ceded: Marks { Marks(rawValue: 128) }
 
         mutating func set(_ mark: Marks, _ isSet: Bool) {
             if isSet { insert(mark) } else { remove(mark) }

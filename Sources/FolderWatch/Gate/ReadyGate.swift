@@ -70,6 +70,7 @@ package struct ReadyGate: Sendable {
             schedule(slot, at: now)
         } else if candidate.marks.isDisjoint(with: .touched), candidate.marks.contains(.sampled) {
             candidates[slot].marks.insert(.touched)
+            guard candidate.marks.isDisjoint(with: .ceded) else { return }
             // A file that is being written is touched a thousand times a second; one sample per pause is enough.
             let pause = min(Self.shortestPause, max(Self.firstPause, (now - candidate.admitted) / 16))
             schedule(slot, at: max(now, min(candidate.since, now) + pause))
@@ -86,7 +87,7 @@ package struct ReadyGate: Sendable {
     private mutating func recheck(_ slot: Slot, at now: MonotonicTime) {
         let candidate = candidates[slot]
         let due = nextSample(of: slot) ?? .distantFuture
-        guard candidate.marks.isDisjoint(with: [.parked, .touched, .asked]), due > now else { return }
+        guard candidate.marks.isDisjoint(with: [.parked, .touched, .asked, .ceded]), due > now else { return }
         let end = candidate.marks.contains(.sampled) ? candidate.since + quiet(forSize: candidate.size) : now
         if end < due { schedule(slot, at: max(now, end)) }
     }
@@ -97,6 +98,18 @@ package struct ReadyGate: Sendable {
             return touch(key, at: due)
         }
         schedule(slot, at: due)
+    }
+
+    /// Somebody else is to take the candidate first: no sample of it is due until one is asked for by `postpone`.
+    package mutating func cede(_ key: DropPath) {
+        guard let slot = candidates.find(key), candidates[slot].marks.isDisjoint(with: .parked) else { return }
+        leaveOut(slot)
+        candidates[slot].marks.insert(.ceded)
+    }
+
+    /// Whether the candidate waits for somebody else to take it.
+    package func isCeded(_ key: DropPath) -> Bool {
+        candidates.find(key).map { candidates[$0].marks.contains(.ceded) } ?? false
     }
 
     /// The candidate cannot be taken as it is: kept in mind until it is touched or vanishes.
@@ -281,7 +294,7 @@ package struct ReadyGate: Sendable {
         // A candidate past its timeout is examined once more.
         let deadline = rule.timeout.map { candidates[slot].admitted + $0 } ?? .distantFuture
         guard min(due, deadline) < .distantFuture else { return leaveOut(slot) }
-        candidates[slot].marks.remove(.asked)
+        candidates[slot].marks.subtract([.asked, .ceded])
         candidates.enqueue(slot, rank: min(due, deadline).nanoseconds)
     }
 
@@ -299,6 +312,7 @@ extension ReadyGate {
         guard let slot = candidates.find(key) else { return nil }
         let candidate = candidates[slot]
         let passed = max(.zero, now - candidate.since)
+        if candidate.marks.contains(.ceded) { return .ceded }
         if candidate.marks.contains(.lacksTheUsual) { return usualLack(key) }
         switch remarks[slot] {
         case .blind(_, let whole): return .blind(for: passed, of: whole)

@@ -6,7 +6,6 @@ package struct ReadyQueue: Sendable {
     /// All of them, where nobody shares.
     private var line: ReadyLine
     private var shared: FairLines?
-    private var yields = false
 
     /// A queue that is empty, in which nobody shares.
     package init(by order: ReadyLine.Order) { line = ReadyLine(by: order) }
@@ -16,12 +15,6 @@ package struct ReadyQueue: Sendable {
     package init(by order: ReadyLine.Order, turns: FairOrder, aging: Duration?) {
         self.init(by: order)
         shared = FairLines(by: order, turns: turns, aging: aging)
-    }
-
-    /// A queue that is empty, of which some drops let others go before them, but no longer than `aging`.
-    package init(yieldingBy order: ReadyLine.Order, aging: Duration) {
-        self.init(by: order, turns: FairOrder(), aging: aging)
-        yields = true
     }
 
     // MARK: What waits
@@ -91,9 +84,6 @@ package struct ReadyQueue: Sendable {
     package mutating func bump(_ path: DropPath, last isLast: Bool) -> Bool {
         shared?.bump(path, last: isLast) ?? line.bump(path, last: isLast)
     }
-
-    /// Has a drop let others go before it; false where it does so already, or has waited for long enough.
-    package mutating func yield(_ path: DropPath) -> Bool { yields && shared?.yield(path) ?? false }
 
     /// Nothing passes those any more that have waited for long enough.
     package mutating func age(at now: MonotonicTime) { shared?.age(at: now) }

@@ -41,6 +41,8 @@ package enum Waiting: Sendable, Hashable {
     case yielding
     /// Another host looks after it.
     case unlisted
+    /// Another node comes first.
+    case ceded
     /// It is complete; the active window has no room.
     case room
     /// It is complete; this producer has as many active jobs as one may.

@@ -13,7 +13,7 @@ extension Intake {
     private static let turn = Duration.milliseconds(50)
 
     func sample(_ inbox: OpenInbox) throws(IOError) {
-        let requests = gate.due(at: .now(), limit: Self.batch)
+        let requests = due(at: .now(), limit: Self.batch)
         let areFolders = spool.pipeline.ready.unit == .folder
         let isCostly = areFolders || spool.sight.scansProcesses
         let end = MonotonicTime.now() + Self.turn
@@ -130,7 +130,6 @@ extension Intake {
     ) throws(IOError) {
         var bytes: Int64 = 0
         while mayClaim, claims.count + quick.count < Self.batch, bytes < QuickLane.mostBytes, let next = ready.first() {
-            if lead == nil, !node.isOwn(next.path), ready.yield(next.path) { continue }
             let isQuick = lane(for: next) != nil
             let (arrival, producer) = (ready.firstArrival, producer(of: next.path))
             ready.removeFirst()

@@ -59,7 +59,8 @@ extension Intake {
     func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
         if var waiting = gate.waiting(for: path, at: now) {
             // One that could not be claimed is examined again once that may be possible.
-            if waiting == .unseen, let paused { waiting = .paused(paused.summary) }
+            if waiting == .unseen || waiting == .ceded, let paused { waiting = .paused(paused.summary) }
+            if waiting == .ceded, let held { waiting = .held(held.text(at: .now())) }
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }

@@ -30,6 +30,10 @@ actor Intake: QueueActor {
     var watcher: InboxWatcher?
     var gate: ReadyGate
     var ready: ReadyQueue
+    /// What other nodes are to take first.
+    var ceded = CededDrops()
+    /// How often nodes had come or gone when it was last seen which drops are theirs.
+    var knownNodes = 0
     /// How those came here that are claimed and not yet reported.
     var arrivals: [JobID: Arrival] = [:]
     /// What keeps, and kept, drops from being claimed.
@@ -138,7 +142,7 @@ actor Intake: QueueActor {
         formats = FormatCheck.reading(
             of: spool.pipeline.name, in: spool.pipeline.inbox, limits: rule.limits, by: judge, for: executor.queue)
         examiner = Examiner(of: spool, digests, formats)
-        ready = ReadyQueue(of: spool.pipeline, yields: node.isShared)
+        ready = ReadyQueue(of: spool.pipeline)
         quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         limit = ClaimLimit(spool.pipeline.limit)
@@ -345,8 +349,8 @@ actor Intake: QueueActor {
             .flatMap { $0 > now ? $0 : nil }
         if let slack, isOnce { tell(ofLimit: slack - now, at: now) }
         let quarantined = quarantine.held.isEmpty ? nil : now + Self.troubledPause
-        let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, quarantined, slack]
-            .compactMap { $0 }.min()
+        let looks = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, nextCeded(at: now)]
+        let due = (looks + [rest, quarantined, slack]).compactMap { $0 }.min()
         if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
             goOn()
         } else {

@@ -9,15 +9,23 @@ final class LivingNodes: Sendable {
         /// The hashes of all, and this one's.
         var all: [UInt64] = []
         var own: UInt64 = 0
+        /// How often they changed.
+        var changes = 0
     }
 
     private let state = Mutex(State())
 
     /// They are these, by their incarnations.
     func note(_ incarnations: some Sequence<String>, own: String) {
-        let all = incarnations.map { Self.hash($0.utf8) }
-        state.withLock { state in (state.all, state.own) = (all, Self.hash(own.utf8)) }
+        let all = incarnations.map { Self.hash($0.utf8) }.sorted()
+        state.withLock { state in
+            if state.all != all { state.changes += 1 }
+            (state.all, state.own) = (all, Self.hash(own.utf8))
+        }
     }
+
+    /// How often they changed since the start.
+    var changes: Int { state.withLock(\.changes) }
 
     /// Whether a drop is this node's first; all are where nothing is known of others.
     func isOwn(_ path: DropPath) -> Bool {

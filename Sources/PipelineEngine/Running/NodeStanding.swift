@@ -11,10 +11,11 @@ struct NodeStanding: Sendable {
         (self.shared, self.others) = (shared, others)
     }
 
-    var isShared: Bool { shared != nil }
-
     /// Whether a drop is this node's to claim before others do.
     func isOwn(_ path: DropPath) -> Bool { others.isOwn(path) }
+
+    /// How often it has changed which drops are this node's.
+    var changes: Int { others.changes }
 
     /// Whether what is claimed is this node's to claim.
     func mayAct() -> Bool { shared?.mayAct ?? true }

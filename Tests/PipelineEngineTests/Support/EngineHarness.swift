@@ -83,6 +83,9 @@ final class EngineHarness: Sendable {
     /// What looks after other nodes.
     var takeover: Takeover? { engine.withLock { $0 }?.sync { $0.takeover } }
 
+    /// Who shares the inbox with it.
+    var livingNodes: LivingNodes? { engine.withLock { $0 }?.sync { $0.livingNodes } }
+
     /// Takes other pipelines in place of those that are loaded.
     func reload(_ pipelines: [Pipeline], patience: Double = 20) throws -> [PipelineChange] {
         guard let engine = engine.withLock({ $0 }) else { return [] }
