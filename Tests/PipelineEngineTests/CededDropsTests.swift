@@ -33,7 +33,7 @@ import Testing
             for number in 0..<Int.random(in: 1...1500, using: &source) {
                 now = now + .milliseconds(Int.random(in: 0...30, using: &source))
                 let earlier = now - .seconds(Int.random(in: 0...100, using: &source))
-                let known = [nil, earlier, earlier, .distantFuture, .distantFuture].randomElement(using: &source) ?? nil
+                let known = [nil, earlier, .distantFuture, .distantFuture].randomElement(using: &source) ?? nil
                 switch Int.random(in: 0...9, using: &source) {
                 case 0:
                     let limit = Int.random(in: 0...20, using: &source)
