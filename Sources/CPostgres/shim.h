@@ -9,7 +9,7 @@
 #define DM_PQ_CALLS(CALL) CALL(PQclear) CALL(PQconnectdbParams) CALL(PQconnectPoll) CALL(PQconnectStartParams) \
     CALL(PQconnectionNeedsPassword) CALL(PQconninfo) CALL(PQconninfoFree) CALL(PQconninfoParse) CALL(PQconsumeInput) CALL(PQenterPipelineMode) CALL(PQerrorMessage) CALL(PQexitPipelineMode) CALL(PQfinish) \
     CALL(PQflush) CALL(PQfreemem) CALL(PQgetResult) CALL(PQgetisnull) CALL(PQgetlength) CALL(PQgetvalue) \
-    CALL(PQisBusy) CALL(PQlibVersion) CALL(PQnfields) CALL(PQntuples) CALL(PQpipelineSync) CALL(PQresultErrorField) \
+    CALL(PQbackendPID) CALL(PQisBusy) CALL(PQlibVersion) CALL(PQnfields) CALL(PQnotifies) CALL(PQntuples) CALL(PQpipelineSync) CALL(PQresultErrorField) \
     CALL(PQresultStatus) CALL(PQsendQueryParams) CALL(PQserverVersion) CALL(PQsetErrorVerbosity) CALL(PQsetNoticeProcessor) \
     CALL(PQsetnonblocking) CALL(PQsocket) CALL(PQstatus)
 

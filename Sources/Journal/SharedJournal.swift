@@ -61,6 +61,10 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
     /// Ends this incarnation: whoever comes may take over what it has left. `endRun` does that, too.
     func leave() throws(JournalError)
 
+    /// Calls this, too, when another node tells that there is something to see; it must not block. Nodes may tell
+    /// nothing, and anybody something that is not so.
+    func hear(_ heard: @escaping @Sendable (NodeHint) -> Void)
+
     // MARK: Requests
 
     /// Asks something of the nodes with these incarnations, each line of one of them. Returns the numbers of the

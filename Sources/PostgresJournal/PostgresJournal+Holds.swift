@@ -65,6 +65,8 @@ extension PostgresJournal {
                 ON CONFLICT (node, pipeline) DO UPDATE SET since = excluded.since, value = excluded.value
                 """, hold.pipeline, hold.since.nanoseconds, json.string, node)
         }
+        guard !lifted.isEmpty || !held.isEmpty else { return }
         try exchange(lifted + held)
+        tell(.holds)
     }
 }

@@ -25,10 +25,12 @@ extension PostgresJournal {
         } catch {
             throw JournalError(error, "write", place)
         }
-        return try answers.dropFirst().map { rows throws(JournalError) in
+        let numbers = try answers.dropFirst().map { rows throws(JournalError) in
             var row = rows.first
             return try row?.integer()
         }
+        if numbers.contains(where: { $0 != nil }) { tell(.requests) }
+        return numbers
     }
 
     /// What is older than a minute nobody waits for any more.

@@ -25,6 +25,7 @@ extension PostgresJournal: SharedJournal {
             }
         }
         keeping.withLock { $0 = keeper }
+        tell(.nodes)
     }
 
     package var incarnationID: String { incarnation?.id ?? "" }
@@ -109,6 +110,7 @@ extension PostgresJournal: SharedJournal {
                 RETURNING incarnation
                 """))
         let marked = try rows.indices.map { place throws(JournalError) in try rows[place].text() }
+        if !marked.isEmpty { tell(.nodes) }
         let found = try nodes(
             where: "dead_at IS NOT NULL AND (EXISTS (SELECT FROM unfinished u WHERE u.node = incarnation) "
                 + "OR dead_at > clock_timestamp() - interval '1 minute')")
@@ -157,6 +159,7 @@ extension PostgresJournal: SharedJournal {
     package func leave() throws(JournalError) {
         guard let incarnation else { throw isForReading }
         try exchange([end(of: incarnation)])
+        tell(.nodes)
     }
 
     /// Has the lease renewed no more. A renewal that is under way asks for the keeper, too.

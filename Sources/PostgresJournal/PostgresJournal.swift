@@ -4,8 +4,8 @@ package import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// The journal that several nodes share, in a database of PostgreSQL. One connection commits, one renews the lease, one
-/// reads: a long answer holds up neither.
+/// The journal that several nodes share, in a database of PostgreSQL. One connection commits, one renews the lease and
+/// hears what other nodes tell, one reads: a long answer holds up neither.
 ///
 /// A node is known by an incarnation: a random word, on record with a lease before anything is written. What is written
 /// of jobs is written only while that lease holds and they are this incarnation's, of which a *token* tells: it grows
@@ -24,6 +24,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
     /// How often something was written of jobs.
     private let turn = Mutex<Int64>(0)
     let keeping = Mutex<LeaseKeeper?>(nil)
+    let listeners = HintListeners()
     let told = Mutex(Roots())
     /// The folders from which originals are to go some day.
     let kept = Mutex<Set<KeptFolder>>([])
@@ -40,7 +41,8 @@ package final class PostgresJournal: EngineJournal, Sendable {
         self.host = host ?? incarnation?.host ?? Incarnation.hostName
         commits = PostgresConnection(to: place, as: "commits")
         leases = PostgresConnection(
-            to: place, as: "lease", pausing: incarnation.map { LeaseKeeper.pause($0.lease) })
+            to: place, as: "lease", pausing: incarnation.map { LeaseKeeper.pause($0.lease) },
+            hearing: incarnation == nil ? nil : Self.hearing(listeners))
         readings = PostgresConnection(to: place, as: "reading")
         turns = PostgresConnection(to: place, as: "turns", pausing: .seconds(2))
     }
@@ -163,6 +165,7 @@ package final class PostgresJournal: EngineJournal, Sendable {
                 "UPDATE runs SET ended_at = $1 WHERE incarnation = $2 AND ended_at IS NULL",
                 Timestamp.now().nanoseconds, incarnation.id), end(of: incarnation),
         ])
+        tell(.nodes)
     }
 
     // MARK: What an engine wants besides

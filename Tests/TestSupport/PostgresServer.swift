@@ -75,6 +75,14 @@ package final class PostgresServer: Sendable {
         return "\(server) options=-csearch_path=\(name)"
     }
 
+    /// The same in a database of its own, where nobody else is heard.
+    package func database() throws -> String {
+        let place = try schema()
+        let name = "of_\(place.split(separator: "=").last ?? "")"
+        _ = try ask("CREATE DATABASE \(name)", in: place)
+        return "host=\(folder) user=tests dbname=\(name)"
+    }
+
     /// Ends the lease of nodes without their knowledge, as a long sleep would; the server runs long enough by then.
     package func endLease(where condition: String, in place: String) throws {
         let past = "lease_until = clock_timestamp() - interval '1s', lease = '0'"

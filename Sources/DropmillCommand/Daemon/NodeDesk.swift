@@ -9,8 +9,9 @@ final class NodeDesk: Sendable {
     private let table: ControlTable
     private let queue: DispatchQueue
     private let timer: any DispatchSourceTimer
+    private let bell: Bell
 
-    /// How often it looks: people wait.
+    /// How often it looks where it hears of nothing: people wait.
     private static let interval = Duration.seconds(1)
 
     /// What there is to be asked of one node by another host: nothing that goes on over a connection.
@@ -23,16 +24,20 @@ final class NodeDesk: Sendable {
         (self.journal, self.table) = (journal, table)
         let queue = DispatchQueue(label: "dropmill.requests")
         self.queue = queue
-        timer = queue.every(Self.interval, leeway: .milliseconds(100)) { @Sendable in
+        let bell = Bell(on: queue) { @Sendable in
             // As long as the journal does not answer nobody asks, either.
             guard let requests = try? journal.takeRequests() else { return }
             for request in requests { Self.serve(request, table, journal, queue) }
         }
+        self.bell = bell
+        timer = queue.every(Self.interval, leeway: .milliseconds(100)) { @Sendable in bell.ring() }
+        journal.hear { @Sendable [weak self] hint in if hint == .requests { self?.bell.ring() } }
     }
 
     /// Takes no more.
     func close(_ done: @escaping @Sendable () -> Void) {
         timer.cancel()
+        bell.silence()
         queue.async(execute: done)
     }
 

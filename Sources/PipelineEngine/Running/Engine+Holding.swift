@@ -3,7 +3,7 @@ package import Journal
 import PipelineKit
 
 /// What people hold. It belongs to the engine, by the names of pipelines: each generation's runner is told. Where nodes
-/// share the journal it says what that is, and each node looks again and again.
+/// share the journal it says what that is, and each node looks again and again, or when it hears of an order.
 extension Engine {
     /// Holds pipelines, or lifts that, as a person orders: those with these names, or all. Returns when it is on record
     /// and in force. Blocks.
@@ -73,18 +73,13 @@ extension Engine {
     }
 
     /// Does what was ordered elsewhere, where nodes share the journal. As long as that does not answer all stays as it
-    /// is.
-    func followOrders() {
-        guard let shared = opened?.shared, !isFollowingOrders else { return }
-        isFollowingOrders = true
-        holding.async { @Sendable [self] in
-            let found = try? shared.holds()
-            sync { engine in
-                engine.isFollowingOrders = false
-                guard let found, engine.opened != nil else { return }
-                let now = engine.configuration.now()
-                engine.obey(found.filter { !$0.isOver(at: now) }, by: "somebody on another host")
-            }
+    /// is. On the queue of orders; blocks.
+    nonisolated func followOrders() {
+        guard let shared = sharedJournal, let found = try? shared.holds() else { return }
+        sync { engine in
+            guard engine.opened != nil else { return }
+            let now = engine.configuration.now()
+            engine.obey(found.filter { !$0.isOver(at: now) }, by: "somebody on another host")
         }
     }
 

@@ -5,11 +5,24 @@ import PipelineKit
 
 /// How it shares its journal with other nodes.
 extension Engine {
-    /// Begins to look after the others, where there may be any.
-    func watchNodes() {
+    /// Begins to look after the others, where there may be any: again and again, and at once when one of them says that
+    /// there is something to see.
+    func watchNodes(every interval: Duration = Takeover.interval) {
         guard let opened, let shared = opened.shared else { return }
-        takeover = Takeover(shared, opened.writer, for: self)
-        takeover?.start()
+        let takeover = Takeover(shared, opened.writer, for: self, every: interval)
+        let nodeBell = Bell(on: takeover.executor.queue) { @Sendable [weak takeover] in
+            takeover?.assumeIsolated { $0.look() }
+        }
+        let orderBell = Bell(on: holding) { @Sendable [weak self] in self?.followOrders() }
+        shared.hear { @Sendable hint in
+            switch hint {
+            case .nodes: nodeBell.ring()
+            case .holds: orderBell.ring()
+            case .requests: break
+            }
+        }
+        (self.takeover, self.orderBell) = (takeover, orderBell)
+        takeover.start()
     }
 
     /// Goes on with what another node has left and is in this work folder by now.

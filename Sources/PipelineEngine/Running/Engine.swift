@@ -51,9 +51,9 @@ package actor Engine: QueueActor {
     /// What people hold, on any node, and what of that holds pipelines here: whatever becomes of their runners.
     var orders: [HoldRecord] = []
     var holds: [String: HoldRecord] = [:]
-    /// What this node is called among others, and whether it is reading what was ordered there.
+    /// What this node is called among others, and what has it look for orders there.
     var node: String?
-    var isFollowingOrders = false
+    var orderBell: Bell?
     /// Orders of people, one after the other.
     let holding = DispatchQueue(label: "dropmill.holds")
     /// The names of all that have been loaded.
@@ -321,7 +321,7 @@ package actor Engine: QueueActor {
         ticker = executor.queue.every(Self.tick, from: .zero, leeway: .milliseconds(100)) { @Sendable [weak self] in
             self?.assumeIsolated { engine in
                 engine.endHolds()
-                engine.followOrders()
+                engine.orderBell?.ring()
                 engine.keepHours()
                 engine.reportProgress()
                 engine.configuration.pulse(engine.presentHealth)

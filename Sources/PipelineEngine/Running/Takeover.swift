@@ -4,7 +4,8 @@ import PipelineKit
 import SystemPackage
 
 /// Takes over what processes have left that share the journal and are not alive any more. It looks at what is, every
-/// two seconds, and not at the moment of a death: another one may have died of the same.
+/// two seconds and when it hears of other nodes, and not only at the moment of a death: another one may have died of
+/// the same.
 actor Takeover: QueueActor {
     nonisolated let executor = QueueExecutor(label: "dropmill.takeover")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -12,6 +13,7 @@ actor Takeover: QueueActor {
     private let journal: any SharedJournal
     private let writer: JournalWriter
     private unowned let engine: Engine
+    private let interval: Duration
     /// Jobs that are on their way: of those that have a row it is this node's.
     private var coming: [JobID: Coming] = [:]
     /// Jobs that are this node's and stay as they are.
@@ -36,12 +38,23 @@ actor Takeover: QueueActor {
         /// Nil of a claim that has no row: its drop is here.
         var record: JobRecord?
         var since: MonotonicTime
-        /// How often it could not be gone on with here.
-        var failures = 0
+        /// How often it could not be gone on with here, and when that was last: of looks in a row one counts.
+        private(set) var failures = 0
+        private var failed: MonotonicTime?
+
+        init(pipeline: String, record: JobRecord? = nil, since: MonotonicTime) {
+            (self.pipeline, self.record, self.since) = (pipeline, record, since)
+        }
+
+        mutating func fail(at now: MonotonicTime) {
+            if let failed, now - failed < Takeover.interval / 2 { return }
+            failed = now
+            failures += 1
+        }
     }
 
     /// How often it looks, on average.
-    private static let interval = Duration.seconds(2)
+    static let interval = Duration.seconds(2)
     /// How long nodes that have the same definition are left alone with a dead one's jobs.
     private static let precedence = Duration.seconds(10)
     /// How long a file system may take to show what is on it, and a process to find out that the journal, which was
@@ -56,8 +69,8 @@ actor Takeover: QueueActor {
     /// After how many attempts a job is left alone that cannot be gone on with.
     private static let attempts = 5
 
-    init(_ journal: any SharedJournal, _ writer: JournalWriter, for engine: Engine) {
-        (self.journal, self.writer) = (journal, writer)
+    init(_ journal: any SharedJournal, _ writer: JournalWriter, for engine: Engine, every interval: Duration) {
+        (self.journal, self.writer, self.interval) = (journal, writer, interval)
         self.engine = engine
     }
 
@@ -74,8 +87,13 @@ actor Takeover: QueueActor {
     func turn() {
         guard !isStopped else { return }
         guard !journal.isLost else { return engine.expel() }
-        enqueue(after: Self.interval * Double.random(in: 0.75...1.25)) { $0.turn() }
-        guard journal.mayAct else { return }
+        enqueue(after: interval * Double.random(in: 0.75...1.25)) { $0.turn() }
+        look()
+    }
+
+    /// Looks once, when it is time or somebody says that there is something to see.
+    func look() {
+        guard !isStopped, journal.mayAct else { return }
         do throws(JournalError) {
             let dead = try journal.markDead()
             let places = engine.sync { $0.runners.map { ($0.intake.spool, $0.mayBegin) } }
@@ -290,7 +308,7 @@ actor Takeover: QueueActor {
             }
             try goOn(with: id, record, folder, spool, recovery)
         } catch {
-            coming[id]?.failures += 1
+            coming[id]?.fail(at: now)
         }
     }
 
@@ -303,7 +321,7 @@ actor Takeover: QueueActor {
             var findings = try recovery.reconcile(known.records, known.folders, in: [folder])
             if findings.parked > 0, coming[id].map({ $0.failures < Self.attempts }) ?? false {
                 // Something of it may still be written, or a look have failed.
-                coming[id]?.failures += 1
+                coming[id]?.fail(at: .now())
                 return
             }
             // Also where its folder is now.

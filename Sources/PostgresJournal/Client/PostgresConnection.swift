@@ -11,13 +11,8 @@ final class PostgresConnection: Sendable {
     /// How long nothing is tried after a failure, at first and at most.
     static let firstPause = Duration.milliseconds(100), longestPause = Duration.seconds(10)
 
-    // @unchecked: only the holder of `state`, a lock, has it.
-    private struct Handle: @unchecked Sendable {
-        let pointer: OpaquePointer
-    }
-
     private struct State {
-        var handle: Handle?
+        var handle: PostgresHandle?
         var pause = PostgresConnection.firstPause
         /// Why there is none, and when the next is made.
         var failure: (error: PostgresError, next: MonotonicTime)?
@@ -27,18 +22,30 @@ final class PostgresConnection: Sendable {
     private let place: PostgresPlace
     private let role: String
     private let longestPause: Duration
+    private let hearing: Hearing?
     private let state = Mutex(State())
 
-    /// `role`: what the server's lists say that it is for. `pause`: how long nothing is tried after a failure at most.
-    init(to place: PostgresPlace, as role: String, pausing pause: Duration? = nil) {
-        (self.place, self.role, longestPause) = (place, role, pause ?? Self.longestPause)
+    /// What it hears of while nothing is asked: each text once that others send on a channel, whenever some come.
+    struct Hearing: Sendable {
+        let channel: String
+        let heard: @Sendable (Set<String>) -> Void
     }
+
+    /// `role`: what the server's lists say that it is for. `pause`: how long nothing is tried after a failure at most.
+    init(
+        to place: PostgresPlace, as role: String, pausing pause: Duration? = nil, hearing: Hearing? = nil
+    ) {
+        (self.place, self.role, longestPause) = (place, role, pause ?? Self.longestPause)
+        self.hearing = hearing
+    }
+
+    /// Whether there is one by now.
+    var isOpen: Bool { state.withLock { $0.handle != nil } }
 
     func close() {
         state.withLock { state in
             state.isClosed = true
-            if let handle = state.handle { libpq.PQfinish(handle.pointer) }
-            state.handle = nil
+            Self.drop(&state)
         }
     }
 
@@ -46,8 +53,11 @@ final class PostgresConnection: Sendable {
     func exchange(
         _ queries: [PostgresQuery], within patience: Duration = patience
     ) throws(PostgresError) -> [[PostgresRow]] {
-        try state.withLock { state throws(PostgresError) in
+        var texts: Set<String> = []
+        defer { tell(texts) }
+        return try state.withLock { state throws(PostgresError) in
             let handle = try open(&state)
+            defer { texts = heard(by: state) }
             do throws(PostgresError) {
                 return try Self.exchange(queries, handle.pointer, until: .now() + patience)
             } catch {
@@ -65,8 +75,11 @@ final class PostgresConnection: Sendable {
     func transaction<Value>(
         _ body: ((PostgresQuery) throws(PostgresError) -> [PostgresRow]) throws -> Value
     ) throws -> Value {
-        try state.withLock { state in
+        var texts: Set<String> = []
+        defer { tell(texts) }
+        return try state.withLock { state in
             let handle = try open(&state)
+            defer { texts = heard(by: state) }
             func ask(_ query: PostgresQuery) throws(PostgresError) -> [PostgresRow] {
                 try Self.exchange([query], handle.pointer, until: .now() + Self.patience).first ?? []
             }
@@ -83,19 +96,40 @@ final class PostgresConnection: Sendable {
         }
     }
 
+    // MARK: Hearing
+
+    /// Something has come, or the connection has ended: then the next question makes another one.
+    private func hear() {
+        let texts = state.withLock { state in
+            if state.handle?.receive() == false { Self.drop(&state) }
+            return heard(by: state)
+        }
+        tell(texts)
+    }
+
+    /// What has come by now, with an answer or without.
+    private func heard(by state: State) -> Set<String> {
+        hearing == nil ? [] : state.handle?.takeNotifications() ?? []
+    }
+
+    /// Without the lock: whoever is told may ask something.
+    private func tell(_ texts: Set<String>) { if !texts.isEmpty { hearing?.heard(texts) } }
+
     // MARK: Connecting
 
     private static func drop(_ state: inout State) {
-        if let handle = state.handle { libpq.PQfinish(handle.pointer) }
+        state.handle?.close()
         state.handle = nil
     }
 
-    private func open(_ state: inout State) throws(PostgresError) -> Handle {
+    private func open(_ state: inout State) throws(PostgresError) -> PostgresHandle {
         if let handle = state.handle { return handle }
         if state.isClosed { throw .lost("it is closed") }
         if let failure = state.failure, .now() < failure.next { throw failure.error }
         do throws(PostgresError) {
-            let handle = try Self.connect(to: place, as: role)
+            let pointer = try Self.connect(to: place, as: role, hearing: hearing?.channel)
+            let heard = hearing == nil ? nil : { @Sendable [weak self] in self?.hear() ?? () }
+            let handle = PostgresHandle(pointer, heard)
             (state.handle, state.failure, state.pause) = (handle, nil, Self.firstPause)
             return handle
         } catch {
@@ -105,7 +139,9 @@ final class PostgresConnection: Sendable {
         }
     }
 
-    private static func connect(to place: PostgresPlace, as role: String) throws(PostgresError) -> Handle {
+    private static func connect(
+        to place: PostgresPlace, as role: String, hearing channel: String?
+    ) throws(PostgresError) -> OpaquePointer {
         if let problem = PostgresLibrary.shared.problem { throw .library(problem) }
         // What comes later counts; the place may say otherwise but of the encoding.
         let options = [
@@ -129,10 +165,20 @@ final class PostgresConnection: Sendable {
         guard libpq.PQsetnonblocking(pointer, 1) == 0 else { throw fail(.lost(words(of: pointer))) }
         do throws(PostgresError) {
             _ = try exchange([settings], pointer, until: .now() + patience)
+            if let channel { try listen(to: channel, pointer) }
         } catch {
             throw fail(error)
         }
-        return Handle(pointer: pointer)
+        return pointer
+    }
+
+    /// A server that refuses that, or whoever stands before it, may do all else.
+    private static func listen(to channel: String, _ connection: OpaquePointer) throws(PostgresError) {
+        do throws(PostgresError) {
+            _ = try exchange([PostgresQuery("LISTEN \(channel)")], connection, until: .now() + patience)
+        } catch {
+            guard case .refused = error else { throw error }
+        }
     }
 
     /// Whatever the server, the database and the role have in mind: a commit is on the disk when it returns, and each

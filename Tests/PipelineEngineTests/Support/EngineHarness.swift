@@ -86,6 +86,16 @@ final class EngineHarness: Sendable {
     /// Who shares the inbox with it.
     var livingNodes: LivingNodes? { engine.withLock { $0 }?.sync { $0.livingNodes } }
 
+    /// Has it look at them no more by itself, but when it hears of something.
+    func onlyHear() throws {
+        try #require(engine.withLock { $0 }).sync { engine in
+            engine.takeover?.stop()
+            engine.watchNodes(every: .seconds(3600))
+        }
+        // The first look.
+        takeover?.sync { _ in }
+    }
+
     /// Takes other pipelines in place of those that are loaded.
     func reload(_ pipelines: [Pipeline], patience: Double = 20) throws -> [PipelineChange] {
         guard let engine = engine.withLock({ $0 }) else { return [] }
