@@ -48,6 +48,9 @@ package protocol SharedJournal: EngineJournal, SlotJournal {
         from dead: String, of pipelines: [String], with definitions: [Definition]?, limit: Int
     ) throws(JournalError) -> [TakenJob]
 
+    /// What is on record of these folders of jobs: those that bear the id of a job count as used.
+    func records(of folders: [JobID]) throws(JournalError) -> FolderRecords
+
     /// Gives jobs of this node up, of which it knows nothing: others may take them over.
     func release(_ jobs: [JobID]) throws(JournalError)
 

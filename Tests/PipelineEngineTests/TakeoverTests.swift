@@ -26,8 +26,9 @@ struct TakeoverTests {
         try other.write([job], pipelines: [])
     }
 
-    private func holder() throws -> [String] {
-        try server.ask("SELECT n.name FROM unfinished u JOIN nodes n ON n.incarnation = u.node", in: place)
+    private func holder(in place: String? = nil) throws -> [String] {
+        try server.ask(
+            "SELECT n.name FROM unfinished u JOIN nodes n ON n.incarnation = u.node", in: place ?? self.place)
     }
 
     @Test("A node that is paused takes nothing from one that is dead until it is not any more")
@@ -62,6 +63,49 @@ struct TakeoverTests {
             #expect(try holder().count { $0 == "own" } == taken)
         }
         _ = await engine.stop()
+    }
+
+    @Test("A node looks just after a lease that is not renewed, though its time has not come")
+    func lease() async throws {
+        let brief = try PostgresJournal.open(place, as: Incarnation(of: "brief", version: "1", lease: .seconds(1)))
+        defer { [brief, other].forEach { $0.close() } }
+        var job = try JournalSamples.job(2, pipeline: "test")
+        job.definition = engine.pipeline.definition
+        try brief.write([job], pipelines: [])
+        brief.stopKeeping()
+        try engine.onlyHear()
+        #expect(try await eventually { try Set(holder()) == ["own", "other"] })
+        _ = await engine.stop()
+    }
+
+    @Test("A node that has as much at work as it may takes a dead one's jobs all the same, though not ever more")
+    func full() async throws {
+        let gate = Gate()
+        let place = try server.schema()
+        let busy = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry]) { $0.activeJobs = 2 }
+        try busy.start(journal: PostgresStore(place) { Incarnation(of: "busy", version: "1") })
+        let dying = try PostgresJournal.open(place, as: Incarnation(of: "dying", version: "1"))
+        for name in ["a", "b"] {
+            try busy.drop(name)
+            _ = try await busy.job(name)
+        }
+        let takeover = try #require(busy.takeover)
+        takeover.stop()
+        let jobs = try (2...9).map { number in
+            var job = try JournalSamples.job(number, pipeline: "test")
+            job.definition = busy.pipeline.definition
+            return job
+        }
+        try dying.write(jobs, pipelines: [])
+        try dying.leave()
+        let dead = try dying.nodes().filter(\.isDead)
+        dying.close()
+        for _ in 0..<3 {
+            takeover.sync { try? $0.takeRows(of: busy.pipeline, from: dead, of: 1, at: .now()) }
+            #expect(try holder(in: place).count { $0 == "dying" } == 6)
+        }
+        gate.open()
+        _ = await busy.stop()
     }
 
     @Test("What is a node's by its row and not known to it any node may have, at the second look")

@@ -1,13 +1,15 @@
 import Files
 
-/// Drops that another node is to take first, in the order in which they came: where all nodes looked at all files of a
-/// full inbox, each file would cost as many looks, and most claims would be lost to another one. This node takes what
-/// the other did not. Pure.
+/// Drops that another node is to take first, about in the order in which they came: where all nodes looked at all files
+/// of a full inbox, each file would cost as many looks, and most claims would be lost to another one. This node takes
+/// what the other did not. Pure.
 struct CededDrops: Sendable {
     /// How long a drop is left to the other node at least. That one takes it within milliseconds, where it can.
     static let grace = Duration.milliseconds(500)
     /// How much later what this node would take next has to have come, so that it takes another's before that.
     static let patience = Duration.seconds(60)
+    /// Of how many some are taken at random.
+    static let choice = 4096
 
     private struct Entry: Sendable {
         let path: DropPath
@@ -19,7 +21,8 @@ struct CededDrops: Sendable {
     private var over = 0
 
     /// Whether the time is over for which a drop is left to another node. `since`: when the drop came; `next`: when
-    /// that did which this node would take otherwise; the distant future where there is none, nil where it may take none.
+    /// that did which this node would take otherwise; the distant future where there is none, nil where it may take
+    /// none.
     static func isOver(_ since: MonotonicTime, before next: MonotonicTime?, at now: MonotonicTime) -> Bool {
         guard let next else { return false }
         return now - since >= grace && next - since >= patience
@@ -27,13 +30,15 @@ struct CededDrops: Sendable {
 
     mutating func add(_ path: DropPath, since: MonotonicTime) { entries.append(Entry(path: path, since: since)) }
 
-    /// Takes those out, the oldest first, whose time is over. Some may be gone meanwhile.
+    /// Takes those out whose time is over: any of the oldest, since other nodes are at them, too. Some may be gone
+    /// meanwhile.
     mutating func take(before next: MonotonicTime?, at now: MonotonicTime, limit: Int) -> [DropPath] {
-        var taken: [DropPath] = []
-        while taken.count < limit, over < entries.count, Self.isOver(entries[over].since, before: next, at: now) {
-            taken.append(entries[over].path)
-            over += 1
-        }
+        let oldest = entries[over...].prefix(Self.choice)
+            .prefix { Self.isOver($0.since, before: next, at: now) }.indices
+        guard !oldest.isEmpty else { return [] }
+        entries[oldest].shuffle()
+        let taken = entries[oldest].prefix(limit).map(\.path)
+        over += taken.count
         if over > 1024, over > entries.count / 2 { drop() }
         return taken
     }

@@ -357,18 +357,28 @@ nonisolated extension Engine {
     static func complete(
         _ unfinished: [JobRecord], of pipeline: Pipeline, with names: [JobID], _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], folders: Recovery.Folders) {
-        var records = unfinished
-        var folders = Recovery.Folders()
         let known = Set(unfinished.map(\.folder))
+        var found = FolderRecords()
         for name in names where !known.contains(name) {
             let first = try journal.job(name)
             var query = JobQuery()
             (query.slot, query.limit) = (name, 1)
             let others = try journal.jobs(query)
-            if first != nil || !others.isEmpty { folders.used.insert(name) }
+            if first != nil || !others.isEmpty { found.used.insert(name) }
             (query.states, query.limit) = ([.lost], nil)
             let lost = try journal.jobs(query).first
-            guard let record = lost ?? first, record.state == .lost, record.folder == name else { continue }
+            if let record = lost ?? first, record.state == .lost { found.lost[name] = record }
+        }
+        return complete(unfinished, of: pipeline, found)
+    }
+
+    static func complete(
+        _ unfinished: [JobRecord], of pipeline: Pipeline, _ found: FolderRecords
+    ) -> (records: [JobRecord], folders: Recovery.Folders) {
+        var records = unfinished
+        var folders = Recovery.Folders()
+        folders.used = found.used
+        for (name, record) in found.lost where record.folder == name {
             if record.isGivenUp {
                 folders.givenUp[name] = record
             } else if record.pipeline == pipeline.name {

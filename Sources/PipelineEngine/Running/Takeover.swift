@@ -32,18 +32,26 @@ actor Takeover: QueueActor {
     private var comparison = NodeComparison()
     private var lastComparison: MonotonicTime?
     private var isStopped = false
+    /// Whether the last look brought something.
+    private var hasTaken = false
+    /// When the first lease of another node is over, as the last look saw it.
+    private var firstEnd: MonotonicTime?
 
     private struct Coming {
         let pipeline: String
         /// Nil of a claim that has no row: its drop is here.
         var record: JobRecord?
+        /// What is on record of the folder of one without a row.
+        let found: FolderRecords
         var since: MonotonicTime
         /// How often it could not be gone on with here, and when that was last: of looks in a row one counts.
         private(set) var failures = 0
         private var failed: MonotonicTime?
 
-        init(pipeline: String, record: JobRecord? = nil, since: MonotonicTime) {
-            (self.pipeline, self.record, self.since) = (pipeline, record, since)
+        init(
+            pipeline: String, record: JobRecord? = nil, found: FolderRecords = FolderRecords(), since: MonotonicTime
+        ) {
+            (self.pipeline, self.record, self.found, self.since) = (pipeline, record, found, since)
         }
 
         mutating func fail(at now: MonotonicTime) {
@@ -55,6 +63,8 @@ actor Takeover: QueueActor {
 
     /// How often it looks, on average.
     static let interval = Duration.seconds(2)
+    /// How long it is at least from one look to the next.
+    private static let breath = Duration.milliseconds(200)
     /// How long nodes that have the same definition are left alone with a dead one's jobs.
     private static let precedence = Duration.seconds(10)
     /// How long a file system may take to show what is on it, and a process to find out that the journal, which was
@@ -64,6 +74,8 @@ actor Takeover: QueueActor {
     private static let auditing = Duration.seconds(30)
     /// How many jobs are taken at least, where there are so many.
     private static let least = 8
+    /// How many are gone on with at once.
+    private static let batch = 64
     /// How many looks for more there are at most in a turn.
     private static let looks = 5
     /// After how many attempts a job is left alone that cannot be gone on with.
@@ -87,12 +99,22 @@ actor Takeover: QueueActor {
     func turn() {
         guard !isStopped else { return }
         guard !journal.isLost else { return engine.expel() }
-        enqueue(after: interval * Double.random(in: 0.75...1.25)) { $0.turn() }
         look()
+        enqueue(after: pause(at: .now())) { $0.turn() }
+    }
+
+    /// How long it is until the next look: soon where there is more to be taken, and just after the first lease of
+    /// another node that is not renewed.
+    private func pause(at now: MonotonicTime) -> Duration {
+        let usual = interval * Double.random(in: 0.75...1.25)
+        if hasTaken { return min(usual, Self.breath) }
+        let end = firstEnd.map { $0 - now + Self.breath * Double.random(in: 0.25...1) } ?? usual
+        return end > .zero ? min(usual, end) : usual
     }
 
     /// Looks once, when it is time or somebody says that there is something to see.
     func look() {
+        (hasTaken, firstEnd) = (false, nil)
         guard !isStopped, journal.mayAct else { return }
         do throws(JournalError) {
             let dead = try journal.markDead()
@@ -150,9 +172,12 @@ actor Takeover: QueueActor {
             guard journal.mayAct, gather(for: spool, holders, gone.names, folders) else { break }
             holders = folders.holders(among: others)
         }
-        for (id, job) in coming where job.pipeline == spool.pipeline.name {
+        let own = coming.filter { $0.value.pipeline == spool.pipeline.name }.sorted { $0.key < $1.key }
+        for start in stride(from: 0, to: own.count, by: Self.batch) {
             guard journal.mayAct else { return }
-            goOn(with: id, job, spool, folders, at: now)
+            let some = own[start...].prefix(Self.batch)
+            let jobs = some.compactMap { arrived($0.key, $0.value, spool, folders, at: now) }
+            if !jobs.isEmpty { try goOn(with: jobs, in: spool.work) }
         }
         guard journal.mayAct else { return }
         for other in gone.names where folders.isDone(other) {
@@ -169,6 +194,8 @@ actor Takeover: QueueActor {
         among others: [String], at now: MonotonicTime
     ) throws(JournalError) -> (names: [String], nodes: Int) {
         let nodes = try journal.nodes()
+        let leases = nodes.filter { $0.holdsLease && $0.incarnation != journal.incarnationID }.map(\.lease)
+        firstEnd = leases.min().map { .now() + $0 }
         engine.livingNodes.note(nodes.filter(\.isAlive).map(\.incarnation), own: journal.incarnationID)
         let known = Dictionary(nodes.map { ($0.incarnation, $0.isDead) }) { first, _ in first }
         let names = others.filter { other in
@@ -181,7 +208,8 @@ actor Takeover: QueueActor {
     }
 
     /// Those of the same definition first; others once nodes that have theirs have had their time. Each node takes its
-    /// share, no more than it may have at work, and nothing while there is something that it cannot go on with.
+    /// share, also where it has as much at work as it may, though no more than that once more, and nothing while there
+    /// is something that it cannot go on with.
     func takeRows(
         of pipeline: Pipeline, from dead: [NodeRecord], of nodes: Int, at now: MonotonicTime
     ) throws(JournalError) {
@@ -190,7 +218,7 @@ actor Takeover: QueueActor {
         let atWork = engine.sync { engine in
             engine.all.reduce(0) { $0 + ($1.pipeline.name == pipeline.name ? $1.jobs.count : 0) }
         }
-        var room = pipeline.activeJobs - atWork - own.count
+        var room = 2 * pipeline.activeJobs - atWork - own.count
         for node in dead where node.jobs > 0 && room > 0 {
             // A share of all that there were: of what is left at each turn the last would be taken late.
             let jobs = max(left[node.incarnation] ?? 0, node.jobs)
@@ -205,6 +233,7 @@ actor Takeover: QueueActor {
                     from: node.incarnation, of: [pipeline.name], with: nil, limit: share)
             }
             room -= taken.count
+            if !taken.isEmpty { hasTaken = true }
             for job in taken {
                 var record = job.record
                 record.history.append(Transition("taken over", at: .now(), note: "from '\(node.name)'"))
@@ -221,17 +250,22 @@ actor Takeover: QueueActor {
         var left: [JobID: MonotonicTime] = [:]
         let ways = Set(coming.map { $0.value.record?.folder ?? $0.key })
         held = held.filter { now - $0.value < Self.precedence }
-        for (id, others) in holders where !ways.contains(id) && held[id] == nil && coming[id] == nil {
+        let strange = holders.filter { id, others in
+            !ways.contains(id) && held[id] == nil && coming[id] == nil && others.contains(where: gone.contains)
+        }
+        let known = try journal.records(of: strange.keys.sorted())
+        for (id, others) in strange {
             guard let other = others.first(where: gone.contains) else { continue }
             // Who has it fetches the rest of it, too, or whoever takes it over from that one.
-            if try isOnRecord(id) {
+            if known.held.contains(id) {
                 held[id] = now
                 continue
             }
             do throws(IOError) {
                 if try folders.holder(of: id, among: others.filter(gone.contains)) != nil {
                     // Before anything is moved: it is in no dead one's folder then.
-                    coming[id] = Coming(pipeline: spool.pipeline.name, since: now)
+                    coming[id] = Coming(pipeline: spool.pipeline.name, found: known.only(id), since: now)
+                    hasTaken = true
                     continue
                 }
                 left[id] = remains[id] ?? now
@@ -244,14 +278,6 @@ actor Takeover: QueueActor {
             }
         }
         remains = left
-    }
-
-    /// Whether a job that is not over has that folder, which may bear an earlier one's name.
-    private func isOnRecord(_ folder: JobID) throws(JournalError) -> Bool {
-        if let record = try journal.job(folder), !record.state.isFinal { return true }
-        var query = JobQuery()
-        (query.slot, query.states, query.limit) = (folder, JobRecord.State.unfinished, 1)
-        return try !journal.jobs(query).isEmpty
     }
 
     /// Brings what there is of jobs here. Returns whether anything came.
@@ -279,10 +305,20 @@ actor Takeover: QueueActor {
         return hasCome
     }
 
-    /// Goes on with a job once what there is of it is here.
-    private func goOn(
-        with id: JobID, _ job: Coming, _ spool: Spool, _ folders: NodeFolders, at now: MonotonicTime
-    ) {
+    /// A job of which all is here that there is, and what is to be done with it.
+    private struct Arrived {
+        let id: JobID
+        let record: JobRecord?
+        let findings: Recovery.Findings
+
+        /// What is to be on record before it goes on: also where its folder is now.
+        var changed: [JobRecord] { findings.changed.isEmpty ? [record].compactMap(\.self) : findings.changed }
+    }
+
+    /// Looks whether what there is of a job is here.
+    private func arrived(
+        _ id: JobID, _ job: Coming, _ spool: Spool, _ folders: NodeFolders, at now: MonotonicTime
+    ) -> Arrived? {
         let recovery = Recovery(
             of: spool.pipeline, in: spool.work,
             lastRun: RunRecord(boot: "", process: 0, startedAt: .now()), boot: "-")
@@ -300,42 +336,35 @@ actor Takeover: QueueActor {
                 // What is nowhere to be seen may not be seen yet; of a claim without a row another one has it.
                 guard record != nil else {
                     coming[id] = nil
-                    return
+                    return nil
                 }
-                guard now - job.since >= Self.patience else { return }
+                guard now - job.since >= Self.patience else { return nil }
                 // As where it died on this host: an empty folder of a settlement means that all was moved.
                 if isSettling { try folders.makeFolder(folder) }
             }
-            try goOn(with: id, record, folder, spool, recovery)
+            let known = Engine.complete([record].compactMap(\.self), of: spool.pipeline, job.found)
+            let findings = try recovery.reconcile(known.records, known.folders, in: [folder])
+            guard findings.parked == 0 || job.failures >= Self.attempts else {
+                // Something of it may still be written, or a look have failed.
+                coming[id]?.fail(at: now)
+                return nil
+            }
+            return Arrived(id: id, record: record, findings: findings)
         } catch {
             coming[id]?.fail(at: now)
+            return nil
         }
     }
 
-    private func goOn(
-        with id: JobID, _ record: JobRecord?, _ folder: JobID, _ spool: Spool, _ recovery: Recovery
-    ) throws(IOError) {
-        do {
-            let known = try Engine.complete(
-                [record].compactMap(\.self), of: spool.pipeline, with: [folder], journal)
-            var findings = try recovery.reconcile(known.records, known.folders, in: [folder])
-            if findings.parked > 0, coming[id].map({ $0.failures < Self.attempts }) ?? false {
-                // Something of it may still be written, or a look have failed.
-                coming[id]?.fail(at: .now())
-                return
-            }
-            // Also where its folder is now.
-            let changed = findings.changed.isEmpty ? [record].compactMap(\.self) : findings.changed
-            let fenced = try writer.commit(changed)
+    /// Goes on with jobs that are here: a commit for each would take as long as all that the others do meanwhile.
+    private func goOn(with jobs: [Arrived], in work: WorkFolder) throws(JournalError) {
+        let fenced = try writer.commit(jobs.flatMap(\.changed))
+        for job in jobs {
+            var findings = job.findings
             findings.resumed.removeAll { fenced.contains($0.record.id) }
-            coming[id] = nil
-            if record != nil, findings.parked > 0 { leftAlone.insert(id) }
-            engine.takeIn(findings, in: spool.work)
-        } catch let error as IOError {
-            throw error
-        } catch {
-            // The journal: it is tried again.
-            return
+            coming[job.id] = nil
+            if job.record != nil, findings.parked > 0 { leftAlone.insert(job.id) }
+            engine.takeIn(findings, in: work)
         }
     }
 

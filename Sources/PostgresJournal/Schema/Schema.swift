@@ -11,7 +11,13 @@ enum Schema {
         ("1 notes", notes), ("1 people", people), ("1 writing", [writing]), ("1 first", [first]),
         ("1 taking over", [takingOver]), ("1 sharing", sharing), ("1 files", files), ("1 days", days),
         ("2 turns", turns), ("2 slots", slots), ("2 holds of nodes", [nodeHolds]), ("2 requests", requests),
-        ("2 folders", ["CREATE INDEX unfinished_of_slot ON unfinished (slot) WHERE slot IS NOT NULL"]),
+        (
+            "2 folders",
+            [
+                "CREATE INDEX unfinished_of_slot ON unfinished (slot) WHERE slot IS NOT NULL",
+                "CREATE INDEX history_lost ON history (slot) WHERE state = 'lost'",
+            ]
+        ),
     ]
 
     /// The name of the last one.

@@ -1,5 +1,6 @@
 import Dispatch
 import Files
+import PipelineKit
 import Synchronization
 import TestSupport
 import Testing
@@ -55,6 +56,31 @@ struct PostgresNodesTests {
     func texts(words: String, text: String) throws {
         #expect(try PostgresPlace(words).text == text)
         #expect(try PostgresPlace(text).text == text)
+    }
+
+    @Test("What is on record of folders: who has one, whose id it bears, and what was lost with it")
+    func folders() throws {
+        let journal = try PostgresJournal.open(place, as: Incarnation(of: "own", version: "1"))
+        defer { journal.close() }
+        func job(_ number: Int, _ state: JobRecord.State, in folder: Int? = nil) throws -> JobRecord {
+            var job = try JournalSamples.job(number, state: state)
+            job.slot = try folder.map { try JournalSamples.id($0) }
+            return job
+        }
+        let jobs = try [
+            job(1, .queued), job(2, .settling, in: 12), job(3, .processed), job(4, .processed, in: 14),
+            job(5, .lost, in: 15), job(6, .lost, in: 15), job(7, .lost),
+        ]
+        _ = try journal.write(jobs, intending: [], pipelines: [])
+        let ids = try Array(1...20).map { try JournalSamples.id($0) }
+        func folders(_ numbers: Int...) -> Set<JobID> { Set(numbers.map { ids[$0 - 1] }) }
+        let all = try journal.records(of: ids)
+        #expect(all.held == folders(1, 2, 12))
+        #expect(all.used == folders(1, 2, 12, 3, 4, 5, 6, 7))
+        #expect(all.lost.mapValues(\.id) == [ids[14]: ids[5], ids[6]: ids[6]])
+        let one = try journal.records(of: [ids[14]])
+        #expect(one.held.isEmpty && one.used.isEmpty && one.lost[ids[14]]?.id == ids[5])
+        #expect(all.only(ids[2]).used == folders(3) && all.only(ids[14]).lost.count == 1)
     }
 
     @Test("What a verb says of a lost server ends with what people can do; who runs also connects again")
