@@ -89,6 +89,21 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test("Its own that are not complete, and are looked at all the time, keep nothing that another one left waiting")
+    func looks() async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try start(engine)
+        let names = try names(20)
+        for name in names.own { try engine.dropHere(name) }
+        try engine.drop(names.others[0])
+        let isTaken = await eventually {
+            for name in names.own { try? scratch.append([1], to: engine.pipeline.inbox.appending(name.fileName)) }
+            return engine.reports.contains { $0.job.drop.name.text == names.others[0] }
+        }
+        #expect(isTaken)
+        _ = await engine.stop()
+    }
+
     @Test("One that changes while it is another node's is taken as it is in the end")
     func changes() async throws {
         let engine = try EngineHarness(scratch: scratch, stages: [.passing])

@@ -13,8 +13,8 @@ struct BumpCommand: ParsableCommand {
         discussion: """
             A job is put before all others that wait for the same stage, a drop before all others that wait to be \
             claimed. The running daemon does it, and keeps it in memory: after a restart or a reload the usual order \
-            holds. Where nodes share a journal the one that has the job does it; a drop is put first on all nodes, or \
-            on the one that --node names. Exits with status 1 if it does not wait in a line.
+            holds. Where nodes share a journal the one that has the job does it; a drop is put first on the nodes in \
+            whose line it is, or on the one that --node names. Exits with status 1 if it does not wait in a line.
 
             Example: this one is urgent:
 

@@ -100,16 +100,16 @@ package struct ReadyGate: Sendable {
         schedule(slot, at: due)
     }
 
-    /// Somebody else is to take the candidate first: no sample of it is due until one is asked for by `postpone`.
+    /// Somebody else is to take the candidate first: no sample of it is due until that is reclaimed.
     package mutating func cede(_ key: DropPath) {
         guard let slot = candidates.find(key), candidates[slot].marks.isDisjoint(with: .parked) else { return }
         leaveOut(slot)
         candidates[slot].marks.insert(.ceded)
     }
 
-    /// Whether the candidate waits for somebody else to take it.
-    package func isCeded(_ key: DropPath) -> Bool {
-        candidates.find(key).map { candidates[$0].marks.contains(.ceded) } ?? false
+    /// Nobody else took it: a sample to take now, as by `due`; nil where it is not ceded, or gone.
+    package mutating func reclaim(_ key: DropPath, at now: MonotonicTime) -> Request? {
+        candidates.find(key).flatMap { candidates[$0].marks.contains(.ceded) ? ask($0, at: now) : nil }
     }
 
     /// The candidate cannot be taken as it is: kept in mind until it is touched or vanishes.
@@ -152,16 +152,20 @@ package struct ReadyGate: Sendable {
     package mutating func due(at now: MonotonicTime, limit: Int = .max) -> [Request] {
         var requests: [Request] = []
         while requests.count < limit, let slot = candidates.first, let due = nextSample(of: slot), due <= now {
-            candidates.dequeue(slot)
-            let candidate = candidates[slot]
-            let mayDecide =
-                candidate.marks.contains(.sampled) && candidate.marks.isDisjoint(with: .touched)
-                && now - candidate.since >= quiet(forSize: candidate.size)
-            candidates[slot].marks.set(.mayDecide, mayDecide)
-            candidates[slot].marks.insert(.asked)
-            requests.append(Request(key: candidates.key(of: slot), deciding: mayDecide))
+            requests.append(ask(slot, at: now))
         }
         return requests
+    }
+
+    private mutating func ask(_ slot: Slot, at now: MonotonicTime) -> Request {
+        candidates.dequeue(slot)
+        let candidate = candidates[slot]
+        let isUntouched = candidate.marks.intersection([.sampled, .touched]) == .sampled
+        let mayDecide = isUntouched && now - candidate.since >= quiet(forSize: candidate.size)
+        candidates[slot].marks.set(.mayDecide, mayDecide)
+        candidates[slot].marks.remove(.ceded)
+        candidates[slot].marks.insert(.asked)
+        return Request(key: candidates.key(of: slot), deciding: mayDecide)
     }
 
     /// Takes in a sample that `due` asked for. `lacking`: what has to come with the candidate and is not there, if the

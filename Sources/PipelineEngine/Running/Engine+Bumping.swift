@@ -75,6 +75,9 @@ extension Intake {
             guard let drop = intake.standing(of: path, at: .now()) else {
                 return report(.failure(.refused("no drop of that name waits; 'dropmill explain' says more")))
             }
+            guard intake.gate.waiting(for: path, at: .now()) != .ceded else {
+                return report(.failure(.refused("another node comes first, so that it waits in no line here")))
+            }
             report(.failure(.refused("it is not complete yet, and waits: \(drop.waiting.text)")))
         }
     }

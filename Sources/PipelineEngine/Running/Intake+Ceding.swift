@@ -6,37 +6,39 @@ extension Intake {
     /// How often more is fetched in a turn, where most of what is due is another node's.
     private static let fetches = 16
 
-    /// What is to be looked at now.
+    /// What is to be looked at now: this node's own, and what others did not take.
     func due(at now: MonotonicTime, limit: Int) -> [ReadyGate.Request] {
         guard node.changes > 0, lead == nil else { return gate.due(at: now, limit: limit) }
-        let next = nextKnown(at: now)
         followNodes(at: now)
-        for path in ceded.take(before: next, at: now, limit: limit) where gate.isCeded(path) {
-            gate.postpone(path, to: now)
-        }
         var requests: [ReadyGate.Request] = []
         for _ in 0..<Self.fetches where requests.count < limit {
             let found = gate.due(at: now, limit: limit - requests.count)
             if found.isEmpty { break }
-            requests += found.filter { request in
-                let since = gate.admitted(request.key) ?? now
-                let isAnothers = !node.isOwn(request.key) && !CededDrops.isOver(since, before: next, at: now)
-                if isAnothers { cede(request.key, since: since) }
-                return !isAnothers
-            }
+            requests += found.filter { !cedes($0, at: now) }
         }
+        // As long as there are looks of its own to be made it has something to do.
+        let next = requests.count < limit ? nextKnown : ready.firstArrival?.known
         return requests
+            + ceded.take(before: next, at: now, limit: limit).compactMap { gate.reclaim($0, at: now) }
     }
 
     /// When this has to look at what other nodes did not take.
-    func nextCeded(at now: MonotonicTime) -> MonotonicTime? { ceded.nextDue(before: nextKnown(at: now)) }
+    var nextCeded: MonotonicTime? { ceded.nextDue(before: nextKnown) }
 
-    /// When that came which is to be claimed next here: in the distant future where there is nothing to do; nil where
-    /// nothing more may be claimed.
-    private func nextKnown(at now: MonotonicTime) -> MonotonicTime? {
+    /// When that came which is to be claimed next here: in the distant future where there is nothing to be claimed; nil
+    /// where nothing may be.
+    private var nextKnown: MonotonicTime? {
         if let known = ready.firstArrival?.known { return known }
         let mayClaim = isClaiming && hasScanned && paused == nil && !isHeldBack && !isYielding && room.has(1)
-        return mayClaim && gate.nextDue.map { $0 > now } ?? true ? .distantFuture : nil
+        return mayClaim ? .distantFuture : nil
+    }
+
+    /// Leaves to another node what is its first; what this has looked at before it goes on with, if it may.
+    private func cedes(_ request: ReadyGate.Request, at now: MonotonicTime) -> Bool {
+        guard !node.isOwn(request.key), let since = gate.admitted(request.key) else { return false }
+        guard !request.deciding || !CededDrops.isOver(since, before: nextKnown, at: now) else { return false }
+        cede(request.key, since: since)
+        return true
     }
 
     private func cede(_ path: DropPath, since: MonotonicTime) {
@@ -50,10 +52,9 @@ extension Intake {
         guard changes != knownNodes else { return }
         knownNodes = changes
         ceded.removeAll { path in
-            guard gate.isCeded(path) else { return true }
             let isOwn = node.isOwn(path)
-            if isOwn { gate.postpone(path, to: now) }
-            return isOwn
+            if isOwn, gate.contains(path) { gate.postpone(path, to: now) }
+            return isOwn || !gate.contains(path)
         }
         for path in ready.some(.max) where rejected[path] == nil && !node.isOwn(path) {
             guard let known = ready.known(path) else { continue }

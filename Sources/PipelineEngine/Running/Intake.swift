@@ -349,7 +349,7 @@ actor Intake: QueueActor {
             .flatMap { $0 > now ? $0 : nil }
         if let slack, isOnce { tell(ofLimit: slack - now, at: now) }
         let quarantined = quarantine.held.isEmpty ? nil : now + Self.troubledPause
-        let looks = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, nextCeded(at: now)]
+        let looks = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, nextCeded]
         let due = (looks + [rest, quarantined, slack]).compactMap { $0 }.min()
         if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
             goOn()
