@@ -78,12 +78,12 @@ package final class PostgresJournal: EngineJournal, Sendable {
                 return try again("write") { () throws(PostgresError) in try commits.exchange(all).last ?? [] }
             }
         }
-        let isLate = rest == .zero
         var rows = try send()
         if !roots.unwritten.isEmpty { hasWritten(roots) }
         guard !batch.jobs.isEmpty, !rows.isEmpty else { return [] }
-        // It may be that nobody noticed: the database was away, or the sleep was short. Then it is before the renewal.
-        if rows.count == batch.jobs.count, isLate || rest == .zero, (try? renew()) == true { rows = try send() }
+        // All: the lease may be over without this node having been marked dead, since the database was away, or the
+        // sleep was short. Where that cannot be told nothing is said of the jobs: nobody else would have them.
+        if rows.count == batch.jobs.count, try renew() { rows = try send() }
         let fenced = Set(try rows.indices.map { place throws(JournalError) in try rows[place].id() })
         return try fenced.subtracting(standing(batch, among: fenced, of: incarnation))
     }

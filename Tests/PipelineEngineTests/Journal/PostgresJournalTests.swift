@@ -119,8 +119,11 @@ struct PostgresJournalTests {
         #expect(try journal.job(job.id) == job.on("a"))
         #expect(try journal.figures()["scans"]?.ended[.processed]?.jobs ?? 0 == (isOver ? 1 : 0))
         #expect(try journal.counts().map(\.count) == [1])
-        // And where the lease was over by then, the end counts: it was written.
+        // And where the node was marked dead by then, the end counts: it was written.
         try oversleep(journal)
+        let other = try open("b")
+        defer { other.close() }
+        #expect(try other.markDead().map(\.name) == ["a"])
         #expect(try journal.write([job], pipelines: []) == (isOver ? [] : [job.id]))
     }
 
